@@ -1,0 +1,206 @@
+"""The commands: each reads its arguments, calls the library, and shows what comes back."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+app = typer.Typer(
+    help="Contrastive multiview coding: learn representations by contrasting views of the same thing.",
+    epilog="Start with `coview demo`. Put --debug anywhere to see where an error comes from.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+console = Console()
+
+RecipeName = Annotated[
+    str, typer.Argument(metavar="RECIPE", help="A name from `coview list`, or my_file.py:my_recipe.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a field of the recipe, or of a part: critic.temperature=0.2.",
+    ),
+]
+
+
+@app.command(epilog="Example: coview demo --run runs/demo")
+def demo(
+    run: Annotated[Path, typer.Option(help="The folder for the run and its report.")] = Path("runs/demo"),
+    seed: Annotated[int, typer.Option(help="Another seed gives another run, the same seed the same.")] = 0,
+    settings: Settings = None,
+) -> None:
+    """Train four views of rendered rooms in three minutes on two CPU cores, and report what they learned."""
+    from coview.cli.demo import run_demo
+
+    run_demo(run, seed, settings or [], console)
+
+
+@app.command("list", epilog="Example: coview list")
+def list_recipes() -> None:
+    """Name the recipes that ship, each with what it shows."""
+    from coview.recipes.find import shipped_recipes
+
+    grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, make in shipped_recipes().items():
+        grid.add_row(Text(name, style="bold"), Text(_first_line(make)))
+    console.print(grid)
+
+
+@app.command(epilog="Example: coview show demo --set epochs=2")
+def show(recipe: RecipeName, settings: Settings = None) -> None:
+    """Show what a recipe is made of, and what may be set in it."""
+    from coview.recipes.find import find_maker, find_recipe
+    from coview.training import describe
+
+    found, _ = find_recipe(recipe, settings or [])
+    console.print(Text(f"{recipe}: {_first_line(find_maker(recipe))}", style="bold"))
+    grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 2))
+    for name, value in _flat(describe(found)):
+        grid.add_row(Text(name, style="cyan"), Text(str(value)))
+    console.print(grid)
+    console.print(Text(f"\nTrain it:  coview train {recipe}    Change it:  --set NAME=VALUE", style="dim"))
+
+
+@app.command(epilog="Example: coview train demo --set epochs=2 --run runs/short")
+def train(
+    recipe: RecipeName,
+    settings: Settings = None,
+    run: Annotated[Path | None, typer.Option(help="The run folder; runs/RECIPE where not given.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what the run folder holds.")] = False,
+) -> None:
+    """Train a recipe into a run folder."""
+    from coview.cli.live import LiveTraining
+    from coview.recipes.find import find_recipe
+    from coview.training import fit
+
+    found, origin = find_recipe(recipe, settings or [])
+    folder = run or Path("runs") / recipe.rpartition(":")[2]
+    with LiveTraining(console, f"Training {recipe}") as live:
+        training = fit(found, folder, resume=resume, origin=origin, observe=live.observe)
+    if training.fabric.is_global_zero:
+        console.print(Text(f"{training.step} steps done, in {folder}. Next:  coview probe {folder}"))
+
+
+@app.command(epilog="Example: coview probe runs/demo --kind knn --view L --view depth --layer fc")
+def probe(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    kind: Annotated[str, typer.Option(help="linear, mlp, knn or retrieval.")] = "linear",
+    view: Annotated[
+        list[str] | None, typer.Option(help="Only this view; several are put side by side.")
+    ] = None,
+    layer: Annotated[
+        str | None, typer.Option(help="A layer of the encoders; the recipe's choice by default.")
+    ] = None,
+) -> None:
+    """Measure what the frozen encoders of a run know about the labels, or about each other."""
+    from coview.cli.probe import probe_run
+
+    console.print(probe_run(run, kind, view or [], layer).rich())
+
+
+@app.command(epilog="Example: coview report runs/demo runs/short --out report.html")
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+) -> None:
+    """Compare runs on one self-contained page; runs that differ in their seed alone become one row."""
+    from coview.reports.page import write_page
+    from coview.reports.runs import compare, read_run, report_page
+
+    found = [read_run(run) for run in runs]
+    write_page(out, report_page(found))
+    console.print(compare(found).rich())
+    console.print(Text(f"Written: {out}"))
+
+
+@app.command(epilog="Example: coview views demo --samples 8 --out views.png")
+def views(
+    recipe: RecipeName,
+    settings: Settings = None,
+    out: Annotated[Path, typer.Option(help="The PNG to write.")] = Path("views.png"),
+    samples: Annotated[int, typer.Option(help="How many samples to show.", min=1)] = 8,
+    split: Annotated[str, typer.Option(help="train or test.")] = "train",
+    augmented: Annotated[
+        bool, typer.Option("--augmented", help="As training sees them, cropped and flipped.")
+    ] = False,
+) -> None:
+    """Draw a contact sheet: what each view of a recipe looks like."""
+    from coview.cli.sheet import write_sheet
+    from coview.recipes.find import find_recipe
+
+    found, _ = find_recipe(recipe, settings or [])
+    write_sheet(found, out, samples=samples, split=split, augmented=augmented)
+    console.print(Text(f"Written: {out}"))
+
+
+def main() -> None:
+    """Run the command line; errors are one line, and say what to do."""
+    debug = "--debug" in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    try:
+        code = app(arguments, prog_name="coview", standalone_mode=False)
+    except KeyboardInterrupt:
+        _say("interrupted: go on with --resume")
+        code = 130
+    except Exception as error:
+        if debug:
+            raise
+        code = _explain(error)
+    sys.stdout.flush()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(error: Exception) -> int:
+    """One line for an error: 2 for wrong use, 1 for what went wrong all the same."""
+    usage = getattr(error, "format_message", None)  # of typer's own errors
+    if usage is not None:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "coview"
+        _say(f"{_one_line(usage())} (see `{path} --help`)")
+        return 2
+    if type(error).__name__ in ("Exit", "Abort"):
+        return int(getattr(error, "exit_code", 1))
+    known = isinstance(error, ValueError | IndexError | FileNotFoundError | FileExistsError)
+    expected = known or isinstance(error, OSError) or type(error).__name__ == "TrainingError"
+    prefix = "" if expected else f"unexpected {type(error).__name__}: "
+    _say(f"{prefix}{_one_line(str(error))}{'' if expected else ' (--debug shows where)'}")
+    return 2 if known else 1
+
+
+def _say(message: str) -> None:
+    if os.environ.get("RANK", "0") == "0" or "WORLD_SIZE" not in os.environ:
+        print(f"coview: {message}", file=sys.stderr)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _first_line(function: Any) -> str:
+    return (function.__doc__ or "").strip().partition("\n")[0]
+
+
+def _flat(value: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
+    """Nested fields as dotted names, the way --set wants them."""
+    rows: list[tuple[str, Any]] = []
+    for name, inner in value.items():
+        if isinstance(inner, dict) and "edges" in inner:
+            shown = ", ".join(
+                f"{a}-{b}" + (f" x{weight:g}" if weight != 1 else "") for a, b, weight in inner["edges"]
+            )
+            rows.append((f"{above}{name}", shown))
+        elif isinstance(inner, dict):
+            rows.append((f"{above}{name}", inner.get("call", "")))
+            rows.extend(_flat({k: v for k, v in inner.items() if k != "call"}, f"{above}{name}."))
+        else:
+            rows.append((f"{above}{name}", inner))
+    return rows

@@ -1,0 +1,29 @@
+"""The method: pair graphs, critics, negatives, losses and the objective that joins them."""
+
+from coview.contrast.critic import BilinearCritic, CosineCritic, Critic
+from coview.contrast.exact import exact_softmax
+from coview.contrast.graph import Pair, PairGraph, core_graph, full_graph
+from coview.contrast.losses import NCELoss, scores, softmax_loss
+from coview.contrast.negatives import Bank, InBatch, Negatives, Queue
+from coview.contrast.objective import Objective
+from coview.types import Candidates
+
+__all__ = [
+    "Bank",
+    "BilinearCritic",
+    "Candidates",
+    "CosineCritic",
+    "Critic",
+    "InBatch",
+    "NCELoss",
+    "Negatives",
+    "Objective",
+    "Pair",
+    "PairGraph",
+    "Queue",
+    "core_graph",
+    "exact_softmax",
+    "full_graph",
+    "scores",
+    "softmax_loss",
+]

@@ -1,0 +1,94 @@
+"""Which views are contrasted with which: the core view, the full graph, or edges of your own (section 3.3)."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+Edge = tuple[str, str, float]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One direction of an edge: the anchor chooses among candidates of the target."""
+
+    anchor: str
+    target: str
+    weight: float = 1.0
+
+    @property
+    def name(self) -> str:
+        return f"{self.anchor}->{self.target}"
+
+
+class PairGraph:
+    """Views as nodes, objectives as weighted edges; an edge of a view with itself is instance discrimination."""
+
+    def __init__(self, edges: Iterable[tuple[str, str] | Edge]) -> None:
+        self.edges: tuple[Edge, ...] = tuple(_edge(edge) for edge in edges)
+        if not self.edges:
+            raise ValueError("a pair graph needs at least one edge, for example PairGraph([('L', 'ab')])")
+        ends = [frozenset(edge[:2]) for edge in self.edges]
+        doubled = next(
+            (edge for edge, end in zip(self.edges, ends, strict=True) if ends.count(end) > 1), None
+        )
+        if doubled:
+            raise ValueError(
+                f"edge {doubled[0]}-{doubled[1]} is there twice: an edge has both directions, once"
+            )
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """Every view that has an edge, in order of appearance."""
+        return tuple(dict.fromkeys(view for edge in self.edges for view in edge[:2]))
+
+    def directed(self) -> Iterator[Pair]:
+        """Both directions of every edge: L(V1, V2) is the sum of the two (equation 4)."""
+        for first, second, weight in self.edges:
+            yield Pair(first, second, weight)
+            if first != second:
+                yield Pair(second, first, weight)
+
+    def regions(self) -> dict[frozenset[str], float]:
+        """For each subset of views, the weight of the objectives that contain what just they share (figure 3)."""
+        views = self.views
+        subsets = (frozenset(s) for size in range(1, len(views) + 1) for s in combinations(views, size))
+        return {subset: sum((w for a, b, w in self.edges if {a, b} <= subset), 0.0) for subset in subsets}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PairGraph) and self.edges == other.edges
+
+    def __hash__(self) -> int:
+        return hash(self.edges)
+
+    def __repr__(self) -> str:
+        return f"PairGraph({list(self.edges)})"
+
+
+def core_graph(core: str, others: Sequence[str]) -> PairGraph:
+    """One view against each of the others (equation 7)."""
+    if core in others:
+        raise ValueError(f"the core view '{core}' is also among the others {list(others)}: name it once")
+    return PairGraph([(core, other) for other in others])
+
+
+def full_graph(views: Sequence[str]) -> PairGraph:
+    """Every view against every other (equation 8)."""
+    if len(set(views)) != len(views) or len(views) < 2:
+        raise ValueError(f"a full graph needs two or more different views, got {list(views)}")
+    return PairGraph(combinations(views, 2))
+
+
+def _edge(edge: tuple) -> Edge:
+    if not 2 <= len(edge) <= 3:
+        raise ValueError(f"an edge is (view, view) or (view, view, weight), got {edge!r}")
+    first, second = edge[:2]
+    weight = edge[2] if len(edge) == 3 else 1.0
+    for view in (first, second):
+        if not isinstance(view, str) or not view or "." in view or "->" in view:
+            raise ValueError(f"a view's name is a word without '.' and '->', got {view!r}")
+    if not (math.isfinite(weight) and weight > 0):
+        raise ValueError(
+            f"edge {first}-{second} has weight {weight}: give a positive number, or leave the edge out"
+        )
+    return first, second, float(weight)

@@ -1,0 +1,21 @@
+"""Where candidates come from: a memory bank, a queue, or the batch itself."""
+
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor
+
+from coview.contrast.negatives.bank import Bank
+from coview.contrast.negatives.batch import InBatch
+from coview.contrast.negatives.queue import Queue
+from coview.types import Candidates, Embeddings, Present
+
+__all__ = ["Bank", "InBatch", "Negatives", "Queue"]
+
+
+@runtime_checkable
+class Negatives(Protocol):
+    """Anything that offers candidates for a target view, and may remember a batch once it has been scored."""
+
+    def candidates(self, target: str, embedding: Tensor, index: Tensor) -> Candidates: ...
+
+    def update(self, embeddings: Embeddings, index: Tensor, present: Present | None = None) -> None: ...

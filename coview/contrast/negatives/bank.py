@@ -1,0 +1,168 @@
+"""The memory bank: one row per sample and view, momentum-averaged and written after scoring (section 3.4)."""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from coview.types import Candidates, Embeddings, Present
+
+OUT, RANDOM, WRITTEN = 0, 1, 2  # what a row holds: nothing, its random start, a sample
+
+
+class Bank(nn.Module):
+    """Candidates from memory: every row (`draw="all"`) or the match and `m` rows drawn at random.
+
+    The match is the memory row of the target view, as in the paper, not its current embedding. `shared` draws
+    once for the batch; without it each anchor draws on its own, with replacement, as the paper does, whose
+    released code also lets the match be drawn (`exclude_self=False`). Rows start random as in the paper, or
+    `start="empty"`: out of the game until written, the current embedding standing in for the match.
+    `present` names samples known to lack a view; others are learned from `update`.
+    """
+
+    def __init__(
+        self,
+        views: Sequence[str],
+        samples: int,
+        dim: int,
+        draw: Literal["all"] | int = "all",
+        shared: bool = True,
+        exclude_self: bool = True,
+        momentum: float = 0.5,
+        *,
+        start: str = "random",
+        present: Present | None = None,
+    ) -> None:
+        super().__init__()
+        if draw != "all" and not (isinstance(draw, int) and draw >= 1):
+            raise ValueError(f"draw must be 'all' or a number of negatives, got {draw!r}")
+        if start not in ("random", "empty"):
+            raise ValueError(f"start must be 'random' or 'empty', got {start!r}")
+        self.samples, self.draw, self.shared = samples, draw, shared
+        self.exclude_self, self.momentum = exclude_self, momentum
+        self.views = tuple(views)
+        for view in self.views:
+            there = torch.ones(samples, dtype=torch.bool) if present is None else present.get(view)
+            state = torch.full((samples,), RANDOM if start == "random" else OUT, dtype=torch.uint8)
+            if there is not None:
+                state[~there.cpu()] = OUT
+            reach = 1 / math.sqrt(dim / 3)
+            rows = torch.empty(samples, dim).uniform_(-reach, reach) * (state != OUT)[:, None]
+            self.register_buffer(f"rows_{view}", rows)
+            self.register_buffer(f"state_{view}", state)
+        self._note_gaps()
+        self.register_load_state_dict_post_hook(lambda bank, _: bank._note_gaps())
+
+    def rows(self, view: str) -> Float[Tensor, "N D"]:
+        """The memory of a view; rows that are out are zero."""
+        return self._of("rows", view)
+
+    def there(self, view: str) -> Bool[Tensor, "N"]:
+        """Which rows may be candidates."""
+        return self._of("state", view) != OUT
+
+    def candidates(self, target: str, embedding: Float[Tensor, "B D"], index: Int[Tensor, "B"]) -> Candidates:
+        self._check(index)
+        rows = self.rows(target)
+        there = self.there(target) if target in self._gaps else None
+        if there is not None:
+            own = there[index]
+            if not own.all():  # a first visit: the current embedding stands in for the match
+                stand_in = _unit(embedding).to(rows.dtype)
+                rows = rows.index_copy(0, index, torch.where(own[:, None], rows[index], stand_in))
+                there = there.index_fill(0, index, True)
+        if self.draw == "all":
+            return Candidates(rows, index, there)
+        pool = None if there is None else there.nonzero().squeeze(1)
+        draw = self._draw_shared if self.shared else self._draw_each
+        return draw(rows, index, pool)
+
+    @torch.no_grad()
+    def update(self, embeddings: Embeddings, index: Int[Tensor, "B"], present: Present | None = None) -> None:
+        """Average the rows of these samples with their embeddings; what they lack stays out."""
+        self._check(index)
+        for view in self.views:
+            if view not in embeddings:
+                continue
+            rows, state = self.rows(view), self._of("state", view)
+            have = None if present is None else present.get(view)
+            before = state[index]
+            share = torch.where(before == OUT, 0.0, self.momentum)[:, None]
+            new = F.normalize(
+                share * rows[index] + (1 - share) * _unit(embeddings[view]).to(rows.dtype), dim=1
+            )
+            after = torch.full_like(before, WRITTEN)
+            if have is not None:  # what was written stays, what never was goes out
+                kept = before == WRITTEN
+                new = torch.where(have[:, None], new, rows[index] * kept[:, None])
+                after = torch.where(have | kept, after, OUT)
+            rows[index], state[index] = new, after.to(state.dtype)
+            if have is not None or view in self._gaps:
+                self._note_gaps([view])
+
+    def _draw_shared(self, rows: Tensor, index: Tensor, pool: Tensor | None) -> Candidates:
+        """The batch's own rows, then m + 1 others of which each anchor leaves out itself, or else the last."""
+        total = len(rows) if pool is None else len(pool)
+        drawn = torch.randperm(total, device=rows.device)[: int(self.draw) + 1]
+        drawn = drawn if pool is None else pool[drawn]
+        own = torch.eye(len(index), dtype=torch.bool, device=rows.device)
+        left_out = drawn[None, :] == index[:, None]
+        if not self.exclude_self:
+            left_out = torch.zeros_like(left_out)
+        if len(drawn) > int(self.draw):
+            left_out[:, -1] |= ~left_out.any(1)
+        keys = torch.cat([rows[index], rows[drawn]])
+        return Candidates(keys, _count(index), torch.cat([own, ~left_out], 1))
+
+    def _draw_each(self, rows: Tensor, index: Tensor, pool: Tensor | None) -> Candidates:
+        """Every anchor's own row, then m draws with replacement from all rows, or from all but its own."""
+        place = index if pool is None else torch.searchsorted(pool, index)
+        total = len(rows) if pool is None else len(pool)
+        others = total - 1 if self.exclude_self else total
+        if others < 1:
+            raise ValueError(
+                "the bank holds no negatives: with exclude_self it needs two samples that have the view"
+            )
+        drawn = torch.randint(others, (len(index), int(self.draw)), device=rows.device)
+        if self.exclude_self:
+            drawn = drawn + (drawn >= place[:, None])  # step over one's own place: uniform over the others
+        drawn = drawn if pool is None else pool[drawn]
+        columns = torch.cat([index[:, None], drawn], 1)
+        return Candidates(rows[columns], torch.zeros_like(index))
+
+    def _note_gaps(self, views: Sequence[str] | None = None) -> None:
+        """Keep in mind which views have rows that are out, so that whole banks need no mask."""
+        gaps = getattr(self, "_gaps", set())
+        for view in self.views if views is None else views:
+            gaps = gaps - {view} if bool(self.there(view).all()) else gaps | {view}
+        self._gaps = gaps
+
+    def _check(self, index: Tensor) -> None:
+        # On a GPU the look would wait for it; there the kernels themselves stop at a wrong index.
+        if (
+            index.device.type == "cpu"
+            and len(index)
+            and not 0 <= int(index.min()) <= int(index.max()) < self.samples
+        ):
+            wrong = next(i for i in index.tolist() if not 0 <= i < self.samples)
+            raise IndexError(
+                f"sample index {wrong} is outside the bank of {self.samples} samples (0 to {self.samples - 1}): "
+                "make the bank as long as the dataset"
+            )
+
+    def _of(self, kind: str, view: str) -> Tensor:
+        if view not in self.views:
+            raise ValueError(f"the bank has no view '{view}': it was made for {', '.join(self.views)}")
+        return self.get_buffer(f"{kind}_{view}")
+
+
+def _unit(embedding: Tensor) -> Tensor:
+    return F.normalize(embedding.detach().float(), dim=1)
+
+
+def _count(index: Tensor) -> Tensor:
+    return torch.arange(len(index), device=index.device)

@@ -1,0 +1,5 @@
+"""What a sample is, and how it reaches the device."""
+
+from coview.data.resident import Resident
+
+__all__ = ["Resident"]

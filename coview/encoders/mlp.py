@@ -1,0 +1,33 @@
+"""An encoder for feature tables."""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class MLP(nn.Module):
+    """Hidden layers with batch norm, then the embedding; features hidden1, hidden2, ..."""
+
+    def __init__(self, inputs: int, *, hidden: tuple[int, ...] = (256, 256), dim: int = 64) -> None:
+        super().__init__()
+        sizes = (inputs, *hidden)
+        self.layers = nn.ModuleDict(
+            {
+                f"hidden{n + 1}": nn.Sequential(
+                    nn.Linear(sizes[n], sizes[n + 1], bias=False), nn.BatchNorm1d(sizes[n + 1]), nn.ReLU()
+                )
+                for n in range(len(hidden))
+            }
+        )
+        self.embedding = nn.Linear(sizes[-1], dim)
+
+    def features(self, view: Float[Tensor, "B F"]) -> dict[str, Tensor]:
+        """Every named layer, in order, the embedding last."""
+        found: dict[str, Tensor] = {}
+        flow = view
+        for name, layer in self.layers.items():
+            flow = found[name] = layer(flow)
+        found["embedding"] = self.embedding(flow)
+        return found
+
+    def forward(self, view: Float[Tensor, "B F"]) -> Float[Tensor, "B D"]:
+        return self.features(view)["embedding"]

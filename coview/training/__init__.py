@@ -1,0 +1,21 @@
+"""Procedures: the train step, the loop around it, checkpoints and run folders."""
+
+from coview.training.checkpoint import TrainingError
+from coview.training.loop import fit, train_step
+from coview.training.recipe import Recipe, describe, in_batch, override, queue, softmax
+from coview.training.run import RunFolder
+from coview.training.state import Training
+
+__all__ = [
+    "Recipe",
+    "RunFolder",
+    "Training",
+    "TrainingError",
+    "describe",
+    "fit",
+    "in_batch",
+    "override",
+    "queue",
+    "softmax",
+    "train_step",
+]

@@ -1,0 +1,63 @@
+"""Checkpoints: written whole or not at all, with everything that changes training."""
+
+import errno
+import os
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from coview.files import write_whole
+
+FORMAT = "coview checkpoint 1"
+
+
+class TrainingError(RuntimeError):
+    """Training cannot go on; the message says what happened and where to go on from."""
+
+
+def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write a checkpoint; where there is no room, say so and name the last good one."""
+    try:
+        write_whole(path, lambda file: torch.save({"format": FORMAT, **state}, file))
+    except (OSError, RuntimeError) as error:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        reason = "the disk is full" if full or _no_room(path.parent) else str(error)
+        raise TrainingError(
+            f"could not write {path}: {reason}; last good checkpoint: {last_checkpoint(path.parent) or 'none'}; "
+            "make room and go on with --resume"
+        ) from error
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """Read a checkpoint that this package wrote."""
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise
+    except (RuntimeError, EOFError, OSError, zipfile.BadZipFile, pickle.UnpicklingError) as error:
+        others = [one for one in checkpoints(path.parent) if one != path]
+        raise ValueError(
+            f"{path} is cut off or no checkpoint ({os.path.getsize(path):,} bytes): delete it"
+            + (f" to go on from {others[-1]}" if others else "; there is no other in that folder")
+        ) from error
+    if not isinstance(state, dict) or state.get("format") != FORMAT:
+        kind = state.get("format", "no format") if isinstance(state, dict) else type(state).__name__
+        raise ValueError(f"{path} is not a checkpoint of this package: wanted '{FORMAT}', got {kind}")
+    return state
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints of a folder, oldest first."""
+    return sorted(folder.glob("step-*.pt"))
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    return next(reversed(checkpoints(folder)), None)
+
+
+def _no_room(folder: Path) -> bool:
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize < 1 << 20

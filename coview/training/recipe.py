@@ -1,0 +1,170 @@
+"""What a run is made of, as one frozen value that can be shown, changed by name and written down."""
+
+import ast
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from torch import nn
+
+from coview.contrast import Bank, CosineCritic, Critic, InBatch, Negatives, PairGraph, Queue, softmax_loss
+from coview.contrast.objective import Loss
+from coview.data import Resident
+from coview.types import Augment, Present, View
+
+PLAIN = (int, float, str, bool, tuple, type(None))
+
+
+def softmax(samples: int) -> Loss:
+    """The softmax; it needs to know nothing of the dataset. NCELoss is the other choice."""
+    return softmax_loss
+
+
+def queue(
+    views: Sequence[str], samples: int, dim: int, *, present: Present | None = None, size: int = 4096
+) -> Negatives:
+    """Negatives from a queue; it learns from each batch what is missing."""
+    return Queue(views, size, dim)
+
+
+def in_batch(views: Sequence[str], samples: int, dim: int, *, present: Present | None = None) -> Negatives:
+    """Negatives from the batch."""
+    return InBatch()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Parts as functions that make them, numbers as they are; a variant is `replace(recipe, field=...)`.
+
+    A part that is a `functools.partial` shows its keywords and lets them be set: `critic.temperature=0.2`.
+    """
+
+    data: Callable[[str], Resident]  # split ("train", "test") -> dataset
+    views: Mapping[str, View]
+    encoders: Mapping[str, Callable[[], nn.Module]]
+    graph: PairGraph
+    augment: Augment | None = None
+    critic: Callable[[], Critic] = partial(CosineCritic, temperature=0.07)
+    negatives: Callable[..., Negatives] = partial(
+        Bank, draw="all", momentum=0.5
+    )  # called with views, samples, dim, present=
+    loss: Callable[[int], Loss] = softmax
+
+    epochs: int = 100
+    steps: int | None = None  # stop after so many, whatever epochs says
+    batch_size: int = 128
+    optimiser: Literal["sgd", "adam", "adamw"] = "sgd"
+    learning_rate: float = 0.03
+    momentum: float = 0.9  # of SGD; the first beta of Adam
+    weight_decay: float = 1e-4
+    schedule: Literal["constant", "step", "cosine"] = "cosine"
+    milestones: tuple[int, ...] = ()  # epochs at which "step" multiplies the learning rate by `decay`
+    decay: float = 0.1
+    warmup: float = 0.0  # epochs over which the learning rate rises from 0
+    clip: float | None = None  # largest norm of the gradient
+    precision: Literal["auto", "32-true", "bf16-mixed"] = "auto"  # auto: bf16-mixed on CUDA
+    seed: int = 0
+    log_every: int = 10  # steps
+    save_every: int = 1  # epochs
+    probe_layer: str = "embedding"  # what probes look at by default
+
+    def __post_init__(self) -> None:
+        missing = [view for view in self.graph.views if view not in self.encoders]
+        if missing:
+            raise ValueError(
+                f"the graph contrasts view '{missing[0]}', but only {', '.join(self.encoders)} have encoders"
+                f"{_nearest(missing[0], self.encoders)}"
+            )
+        unseen = [view for view in self.encoders if view not in self.views]
+        if unseen:
+            raise ValueError(
+                f"there is an encoder for view '{unseen[0]}', but the views are {', '.join(self.views)}"
+                f"{_nearest(unseen[0], self.views)}"
+            )
+        for name, least in {"epochs": 1, "batch_size": 2, "log_every": 1, "save_every": 1}.items():
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be {least} or more, got {getattr(self, name)}")
+
+
+def override(recipe: Recipe, settings: Sequence[str]) -> Recipe:
+    """The recipe with `name=value` settings; a dot goes into a part, as in `encoders.L.width=32`."""
+    for setting in settings:
+        name, separator, text = setting.partition("=")
+        if not separator:
+            raise ValueError(f"--set wants name=value, got '{setting}'")
+        recipe = _set(recipe, name.strip().split("."), text, name.strip())
+    return recipe
+
+
+def describe(value: Any) -> Any:
+    """A recipe or a part of one as plain values for JSON."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: describe(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, partial):
+        given = {f"argument{n + 1}": describe(argument) for n, argument in enumerate(value.args)}
+        return {"call": _dotted(value.func), **given, **{k: describe(v) for k, v in value.keywords.items()}}
+    if isinstance(value, Mapping):
+        return {str(key): describe(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [describe(item) for item in value]
+    if isinstance(value, PLAIN):
+        return value
+    if isinstance(value, PairGraph):
+        return {"edges": [list(edge) for edge in value.edges]}
+    return _dotted(value) if callable(value) else repr(value)
+
+
+def _set(holder: Any, path: Sequence[str], text: str, name: str) -> Any:
+    """The holder with what the path leads to replaced by the parsed text."""
+    first, *rest = path
+    inside = dict(_inside(holder))
+    if first not in inside:
+        where = f" of {'.'.join(name.split('.')[: -len(path)])}" if len(path) < len(name.split(".")) else ""
+        offer = f"{_nearest(first, inside)}; there are {', '.join(inside)}" if inside else ""
+        raise ValueError(f"no field '{first}'{where} to set in '{name}'{offer}")
+    new = _set(inside[first], rest, text, name) if rest else _parse(text, inside[first], name)
+    if isinstance(holder, partial):
+        return partial(holder.func, *holder.args, **{**holder.keywords, first: new})
+    if isinstance(holder, Mapping):
+        return {**holder, first: new}
+    return replace(holder, **{first: new})
+
+
+def _inside(holder: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(holder, partial):
+        yield from holder.keywords.items()
+    elif isinstance(holder, Mapping):
+        yield from holder.items()
+    elif is_dataclass(holder):
+        yield from ((field.name, getattr(holder, field.name)) for field in fields(holder))
+
+
+def _parse(text: str, old: Any, name: str) -> Any:
+    if not isinstance(old, PLAIN):
+        parts = ", ".join(f"{name}.{key}" for key, value in _inside(old) if isinstance(value, PLAIN))
+        raise ValueError(f"'{name}' is a part, not a value{f'; to be set in it: {parts}' if parts else ''}")
+    try:
+        new = {"true": True, "false": False, "none": None}.get(text.lower())
+        new = new if text.lower() in ("true", "false", "none") else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        new = text
+    if isinstance(old, float) and type(new) is int:
+        new = float(new)
+    if isinstance(old, tuple) and isinstance(new, list | int | float):
+        new = tuple(new) if isinstance(new, list) else (new,)
+    mixed = old is None or new is None or name.endswith("draw")
+    if not mixed and type(new) is not type(old):
+        raise ValueError(f"'{name}' is {old!r}: wanted is {type(old).__name__}, got '{text}'")
+    return new
+
+
+def _nearest(name: str, known: Any) -> str:
+    near = difflib.get_close_matches(name, list(known), n=2)
+    return f" (did you mean {' or '.join(repr(one) for one in near)}?)" if near else ""
+
+
+def _dotted(value: Any) -> str:
+    name = getattr(value, "__qualname__", type(value).__name__)
+    return f"{getattr(value, '__module__', '')}.{name}".removeprefix("builtins.")

@@ -1,0 +1,132 @@
+"""The run folder: resolved recipe, versions, metrics, TensorBoard events and checkpoints of one run."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from coview.files import write_text
+
+PACKAGES = (
+    "coview",
+    "torch",
+    "torchvision",
+    "lightning",
+    "numpy",
+    "jaxtyping",
+    "matplotlib",
+    "typer",
+    "rich",
+)
+
+
+class RunFolder:
+    """One folder a run: `recipe.json`, `versions.json`, `metrics.jsonl`, `events/`, `checkpoints/`, `result.json`."""
+
+    def __init__(self, path: Path, *, write: bool = True) -> None:
+        self.path, self.write = path, write
+        self.checkpoints = path / "checkpoints"
+        self._events: Any = None
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    def create(self, record: dict[str, Any], seed: int) -> None:
+        """Make the folder and write down what will run and with what."""
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise FileExistsError(
+                f"{self.path} exists already: go on with it by --resume, or name another folder with --run"
+            )
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.write_json("recipe.json", record)
+        self.write_json("versions.json", {**versions(), "seed": seed})
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        path = self.path / name
+        if not path.is_file():
+            raise FileNotFoundError(f"{self.path} is not a run folder: it has no {name}")
+        return json.loads(path.read_text())
+
+    def write_json(self, name: str, value: dict[str, Any]) -> None:
+        if self.write:
+            text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+            write_text(self.path / name, text)
+
+    def log(self, row: dict[str, Any]) -> None:
+        """Add a row to the metrics and to the TensorBoard events."""
+        if not self.write:
+            return
+        with self.metrics.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        events = self._open_events(row["step"])
+        for group in ("terms", "bounds"):
+            for name, value in row[group].items():
+                events.add_scalar(f"{group}/{name}", value, row["step"])
+        for name in ("loss", "learning_rate", "rate"):
+            events.add_scalar(name, row[name], row["step"])
+
+    def forget_after(self, step: int) -> None:
+        """Take back metrics of steps that a resumed run will do again."""
+        if not self.write or not self.metrics.exists():
+            return
+        rows = [line for line in self.metrics.read_text().splitlines() if _step_of(line) <= step]
+        write_text(self.metrics, "".join(f"{row}\n" for row in rows))
+
+    def close(self) -> None:
+        if self._events is not None:
+            self._events.close()
+            self._events = None
+
+    def _open_events(self, step: int) -> Any:
+        if self._events is None:
+            from torch.utils.tensorboard import SummaryWriter  # takes a second to import
+
+            self._events = SummaryWriter(str(self.path / "events"), purge_step=step)
+        return self._events
+
+
+def versions() -> dict[str, Any]:
+    """What this runs on: Python, packages, machine, and the commit of this package's checkout."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {
+        "python": sys.version.split()[0],
+        "platform": platform.platform(),
+        "packages": found,
+        "commit": _commit(Path(__file__).parent),
+    }
+
+
+def _commit(folder: Path) -> str | None:
+    """The commit of the checkout, with a + where files differ from it; None outside of one."""
+    try:
+        git = ["git", "-C", str(folder)]
+        tracked = subprocess.run(
+            [*git, "ls-files", "run.py"], capture_output=True, text=True, check=True
+        ).stdout
+        head = subprocess.run(
+            [*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        status = [*git, "status", "--porcelain", "--untracked-files=no"]
+        changed = subprocess.run(status, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return f"{head}{'+' if changed.strip() else ''}" if tracked or head else None
+
+
+def _step_of(line: str) -> float:
+    try:
+        return json.loads(line)["step"]
+    except (ValueError, KeyError, TypeError):
+        return float("inf")  # cut off while it was written

@@ -1,0 +1,108 @@
+"""All that a run holds while it trains, built from a recipe and its seed."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from coview.contrast import Objective
+from coview.data import Resident
+from coview.encoders import Encoders
+from coview.training.optim import make_optimiser
+from coview.training.recipe import Recipe
+from coview.views import cut
+
+
+@dataclass
+class Training:
+    """All that a run holds while it trains."""
+
+    recipe: Recipe
+    fabric: Any
+    encoders: nn.Module
+    objective: Objective
+    optimiser: torch.optim.Optimizer
+    generator: torch.Generator  # draws the augmentation
+    step: int = 0
+
+    @property
+    def parameters(self) -> list[nn.Parameter]:
+        return [*self.encoders.parameters(), *self.objective.parameters()]
+
+
+def make_fabric(recipe: Recipe) -> Any:
+    """Lightning Fabric for this machine; under torchrun, for all of its processes."""
+    from lightning.fabric import Fabric  # takes seconds to import
+    from lightning.fabric.strategies.ddp import DDPStrategy
+
+    cuda = torch.cuda.is_available()
+    auto = "bf16-mixed" if cuda else "32-true"
+    local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    fabric = Fabric(
+        accelerator="cuda" if cuda else "cpu",
+        devices=local,
+        num_nodes=max(world // local, 1),
+        # A view may be missing on one process; the memory, not DDP, keeps the buffers alike.
+        strategy=DDPStrategy(find_unused_parameters=True, broadcast_buffers=False) if world > 1 else "auto",
+        precision=auto if recipe.precision == "auto" else recipe.precision,
+    )
+    fabric.launch()
+    return fabric
+
+
+def prepare(recipe: Recipe, data: Resident, fabric: Any) -> Training:
+    """Build every part of a run from its seed."""
+    torch.manual_seed(recipe.seed)
+    encoders = build_encoders(recipe)
+    dim = embedding_size(encoders, data, recipe)
+    check_present(data, recipe)
+    negatives = recipe.negatives(list(recipe.graph.views), len(data), dim, present=data.present)
+    objective = Objective(recipe.graph, recipe.critic(), negatives, recipe.loss(len(data)))
+    encoders, objective = encoders.to(fabric.device), objective.to(fabric.device)
+    optimiser = make_optimiser(recipe, [*encoders.parameters(), *objective.parameters()])
+    encoders, optimiser = fabric.setup(encoders, optimiser)
+    generator = torch.Generator(fabric.device).manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)
+    torch.manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)  # for draws from memory
+    return Training(recipe, fabric, encoders, objective, optimiser, generator)
+
+
+def build_encoders(recipe: Recipe) -> Encoders:
+    """The recipe's encoders, fresh."""
+    return Encoders({name: make() for name, make in recipe.encoders.items()})
+
+
+def embedding_size(encoders: Encoders, data: Resident, recipe: Recipe) -> int:
+    """Numbers in an embedding, by encoding two samples; what does not fit is found here, before training."""
+    batch = cut(data.fetch(torch.arange(min(2, len(data)))), recipe.views)
+    sizes = {}
+    for name in encoders:
+        view = batch.views[name].cpu()
+        try:
+            with torch.no_grad():
+                sizes[name] = tuple(encoders[name].eval()(torch.nan_to_num(view)).shape)
+        except RuntimeError as error:
+            raise ValueError(
+                f"the encoder of view '{name}' does not take it: the view is {list(view.shape)} ({error})"
+            ) from error
+        encoders[name].train()
+        if len(sizes[name]) != 2:
+            raise ValueError(f"the encoder of view '{name}' must return [B D], got {list(sizes[name])}")
+    if len({size[1] for size in sizes.values()}) > 1:
+        listing = ", ".join(f"{name} {size[1]}" for name, size in sizes.items())
+        raise ValueError(f"embeddings must have one size to be compared, got {listing}")
+    return next(iter(sizes.values()))[1]
+
+
+def check_present(data: Resident, recipe: Recipe) -> None:
+    """Refuse a dataset in which some view is there for nobody."""
+    for view, have in data.present.items():
+        if view in recipe.graph.views and not have.any():
+            raise ValueError(f"view '{view}' is missing for all {len(have)} samples of dataset '{data.name}'")
+
+
+def gather(fabric: Any, values: Tensor) -> Tensor:
+    """The rows of every process, in the order of the processes."""
+    return values if fabric.world_size == 1 else fabric.allgather(values).flatten(0, 1)
