@@ -4,7 +4,7 @@ import warnings
 
 from jaxtyping import install_import_hook
 
-hook = install_import_hook("coview", "beartype.beartype")
+hook = install_import_hook("coview", "checks.check")
 
 with warnings.catch_warnings():
     # What other packages warn about while they are imported is theirs; everything after that is an error.
@@ -14,6 +14,8 @@ with warnings.catch_warnings():
 
 import pytest
 import torch
+
+torch.set_num_threads(1)  # the suite runs one process a core
 
 
 @pytest.fixture(autouse=True)

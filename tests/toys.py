@@ -33,7 +33,8 @@ def tables(split: str, *, samples: int = 96, missing: float = 0.0) -> Resident:
 
 def jitter(fields, generator, *, strength: float = 0.1):
     return {
-        name: values + strength * torch.randn(values.shape, generator=generator) for name, values in fields.items()
+        name: values + strength * torch.randn(values.shape, generator=generator)
+        for name, values in fields.items()
     }
 
 

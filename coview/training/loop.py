@@ -70,12 +70,14 @@ def fit(
     if resume:
         run.read_json("recipe.json")  # says so where this is no run folder
     elif run.write:
-        run.create({**(origin or {}), "fields": describe(recipe)}, recipe.seed)
-    fabric.barrier()
+        run.check_free()
     data = recipe.data("train").to(fabric.device)
     training = prepare(recipe, data, fabric)
     if resume:
         restore(training, run, data)
+    elif run.write:
+        run.create({**(origin or {}), "fields": describe(recipe)}, recipe.seed)
+    fabric.barrier()
     try:
         _train(training, data, run, Watch(training, data, run, observe))
     finally:

@@ -5,7 +5,7 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from torch import nn
 
@@ -55,16 +55,16 @@ class Recipe:
     epochs: int = 100
     steps: int | None = None  # stop after so many, whatever epochs says
     batch_size: int = 128
-    optimiser: Literal["sgd", "adam", "adamw"] = "sgd"
+    optimiser: str = "sgd"  # or adam, adamw
     learning_rate: float = 0.03
     momentum: float = 0.9  # of SGD; the first beta of Adam
     weight_decay: float = 1e-4
-    schedule: Literal["constant", "step", "cosine"] = "cosine"
+    schedule: str = "cosine"  # or constant, step
     milestones: tuple[int, ...] = ()  # epochs at which "step" multiplies the learning rate by `decay`
     decay: float = 0.1
     warmup: float = 0.0  # epochs over which the learning rate rises from 0
     clip: float | None = None  # largest norm of the gradient
-    precision: Literal["auto", "32-true", "bf16-mixed"] = "auto"  # auto: bf16-mixed on CUDA
+    precision: str = "auto"  # bf16-mixed on CUDA, 32-true elsewhere
     seed: int = 0
     log_every: int = 10  # steps
     save_every: int = 1  # epochs

@@ -36,12 +36,16 @@ class RunFolder:
     def metrics(self) -> Path:
         return self.path / "metrics.jsonl"
 
-    def create(self, record: dict[str, Any], seed: int) -> None:
-        """Make the folder and write down what will run and with what."""
+    def check_free(self) -> None:
+        """Refuse a folder that holds something."""
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise FileExistsError(
                 f"{self.path} exists already: go on with it by --resume, or name another folder with --run"
             )
+
+    def create(self, record: dict[str, Any], seed: int) -> None:
+        """Make the folder and write down what will run and with what."""
+        self.check_free()
         self.path.mkdir(parents=True, exist_ok=True)
         self.write_json("recipe.json", record)
         self.write_json("versions.json", {**versions(), "seed": seed})
@@ -127,6 +131,6 @@ def _commit(folder: Path) -> str | None:
 
 def _step_of(line: str) -> float:
     try:
-        return json.loads(line)["step"]
+        return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):
         return float("inf")  # cut off while it was written

@@ -72,6 +72,7 @@ def by_hand(train: Tensor, label: Tensor, test: Tensor, test_label: Tensor, weig
 def test_test_labels_never_reach_the_fit():
     train, label = blobs(60, spread=0.9)
     test, test_label = blobs(45, spread=0.9, seed=1)
+    train, test = train.double(), test.double()
     swapped = test_label[torch.randperm(45, generator=torch.Generator().manual_seed(3))]
     honest = linear_probe(train, label, test, test_label, classes=3)
     other = linear_probe(train, label, test, swapped, classes=3)
@@ -98,6 +99,11 @@ def test_weight_decay_is_the_best_on_the_held_out_part():
     assert score.held_out == pytest.approx(max(accuracies.values()))
 
 
+def test_of_equals_the_strongest_is_chosen():
+    score = linear_probe(*blobs(50), *blobs(31, seed=1), classes=3, weight_decays=(1e-4, 0.1, 1e-3))
+    assert (score.weight_decay, score.held_out) == (0.1, 100.0)
+
+
 def test_one_weight_decay_leaves_nothing_to_choose():
     score = linear_probe(*blobs(50), *blobs(31, seed=1), classes=3, weight_decays=(0.5,))
     assert (score.weight_decay, score.held_out) == (0.5, None)
@@ -120,6 +126,7 @@ def test_the_same_seed_gives_the_same_score():
 
 def test_scaling_and_shifting_features_changes_nothing():
     (train, label), (test, test_label) = blobs(60, spread=0.7), blobs(45, spread=0.7, seed=1)
+    train, test = train.double(), test.double()
     scale, shift = torch.logspace(-4, 4, 7), torch.arange(7.0) - 3
     plain = linear_probe(train, label, test, test_label, classes=3)
     scaled = linear_probe((train + shift) * scale, label, (test + shift) * scale, test_label, classes=3)

@@ -79,6 +79,24 @@ def test_views_do_not_interact():
         torch.testing.assert_close(values, alone["L"].state_dict()[name])
 
 
+def test_a_run_equals_the_loop():
+    learner, reference = encoders()["L"], encoders()["L"]
+    train_supervised({"L": learner}, epoch_of, classes=2, epochs=2, learning_rate=0.02, weight_decay=0.3)
+    head = nn.Linear(5, 2)
+    nn.init.zeros_(head.weight)
+    nn.init.zeros_(head.bias)
+    descent = torch.optim.AdamW([*reference.parameters(), *head.parameters()], weight_decay=0.3)
+    for step, batch in enumerate([*epoch_of(0), *epoch_of(1)]):
+        assert batch.label is not None
+        descent.param_groups[0]["lr"] = 0.02 * (1 + math.cos(math.pi * step / 10)) / 2
+        odds = head(reference(batch.views["L"])).log_softmax(1)
+        descent.zero_grad()
+        (-odds[torch.arange(18), batch.label].mean()).backward()
+        descent.step()
+    for name, values in learner.state_dict().items():
+        torch.testing.assert_close(values, reference.state_dict()[name], atol=1e-4, rtol=1e-4)
+
+
 def test_every_step_is_reported():
     seen = []
     train_supervised(

@@ -96,7 +96,7 @@ def test_graphs_of_any_size_are_drawn(count):
 
 def test_one_view_by_itself_and_a_view_with_itself():
     information_diagram(["L"], [], {}).canvas.draw()
-    draw(PairGraph([("L", "L"), ("L", "ab", 0.5), ("<b>$x$", "L", 2)]))
+    draw(PairGraph([("L", "L"), ("L", "ab", 0.5), ("<b>$x$", "L", 2.0)]))
 
 
 def test_five_views_without_any_pair():

@@ -37,6 +37,8 @@ def render(
     Clips (frames > 1) have T after B in the fields of pixels and in pose, flow float [B T-1 2 H W] in pixels to the
     next frame, and motion int64 [B]. Without `noise`, depth and normals are the truth, without holes.
     """
+    if size < 1 or frames < 1:
+        raise ValueError(f"size and frames of scenes count from 1, but came as {size} and {frames}")
     step = max(1, CHUNK // (size * size * frames))
     chunks = [_chunk(part, seed, size, frames, noise) for part in index.split(step)]
     return {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
@@ -50,7 +52,9 @@ def scenes(
     if split not in SPLITS:
         raise ValueError(f"no split '{split}' of the scenes: choose one of {', '.join(SPLITS)}")
     rendered = render(torch.arange(samples) + SPLITS[split], seed=seed, size=size, frames=frames)
-    fields = {name: rendered[name] for name in ("rgb", "depth", "normal", "segment", "flow") if name in rendered}
+    fields = {
+        name: rendered[name] for name in ("rgb", "depth", "normal", "segment", "flow") if name in rendered
+    }
     if frames > 1:
         return Resident(f"scenes {split} clips", fields, rendered["motion"], MOTIONS)
     return Resident(f"scenes {split}", fields, rendered["room"], ROOMS)
@@ -66,7 +70,11 @@ def _chunk(index: Int[Tensor, "B"], seed: int, size: int, frames: int, noise: bo
     picture = colour(dice, rooms, parts, camera, seen)
     depth, normal = seen.depth, seen.normal
     if noise:
-        depth, normal, picture = sense_depth(dice, seen, size), sense_normal(dice, seen), sense_colour(dice, picture)
+        depth, normal, picture = (
+            sense_depth(dice, seen, size),
+            sense_normal(dice, seen),
+            sense_colour(dice, picture),
+        )
     pixels = {
         "rgb": (picture.clamp(0, 1) * 255 + 0.5).to(torch.uint8),
         "depth": depth[:, None],
@@ -76,7 +84,11 @@ def _chunk(index: Int[Tensor, "B"], seed: int, size: int, frames: int, noise: bo
     if frames > 1:
         pixels["flow"] = flow(camera, parts, seen, frames=frames, size=size)
     fields = {name: _unfold(values, len(index), size, frames) for name, values in pixels.items()}
-    fields |= {"room": rooms.room, "shell": rooms.shell, "intrinsics": _intrinsics(camera.focal[::frames], size)}
+    fields |= {
+        "room": rooms.room,
+        "shell": rooms.shell,
+        "intrinsics": _intrinsics(camera.focal[::frames], size),
+    }
     fields["pose"] = camera.pose if frames == 1 else camera.pose.unflatten(0, (len(index), frames))
     return fields | ({"motion": motion} if frames > 1 else {})
 

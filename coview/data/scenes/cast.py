@@ -12,7 +12,9 @@ from coview.data.scenes.motion import Camera
 TILE = 8
 NEAR = 0.05
 FAR = 1e3
-LOW_BITS = 0xFF  # the last bits of a distance's mantissa hold the solid's number: 0.02 % of a millimetre per metre
+LOW_BITS = (
+    0xFF  # the last bits of a distance's mantissa hold the solid's number: 0.02 % of a millimetre per metre
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,9 @@ def directions(size: int, focal: Float[Tensor, "S"]) -> tuple[Float[Tensor, "S H
     return x.flatten(1), y.flatten(1)
 
 
-def _tiles(to_unit: Tensor, origin: Tensor, half: Tensor, focal: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
+def _tiles(
+    to_unit: Tensor, origin: Tensor, half: Tensor, focal: Tensor, size: int
+) -> tuple[Tensor, Tensor, Tensor]:
     """The tiles that the bounding box of each solid touches: which solid, the tile's row, the tile's column."""
     across = -(-size // TILE)
     corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0], device=half.device)] * 3)

@@ -67,8 +67,8 @@ def furnish(dice: Dice, *, toy: bool) -> Rooms:
 def solids(rooms: Rooms) -> Solids:
     """The parts that the pieces are made of."""
     parts = {name: column[rooms.piece] for name, column in _parts(rooms.room.device).items()}
-    half = parts["half"] * rooms.size[:, :, None] * torch.tensor([0.5, 1.0, 0.5], device=half_device(rooms))
-    local = parts["centre"] * rooms.size[:, :, None] * torch.tensor([0.5, 1.0, 0.5], device=half_device(rooms))
+    unit = rooms.size[:, :, None] * torch.tensor([0.5, 1.0, 0.5], device=rooms.size.device)
+    half, local = parts["half"] * unit, parts["centre"] * unit
     cosine, sine = rooms.facing[:, :, None, 0], rooms.facing[:, :, None, 1]
     x = rooms.place[:, :, None, 0] + cosine * local[..., 0] + sine * local[..., 2]
     y = -(rooms.place[:, :, None, 1] + local[..., 1])
@@ -77,10 +77,6 @@ def solids(rooms: Rooms) -> Solids:
     shape = parts["shape"].masked_fill(~rooms.present[:, :, None], -1)
     columns = (torch.stack((x, y, z), -1), half, facing, shape, parts["segment"], parts["material"])
     return Solids(*(column.flatten(1, 2) for column in columns))
-
-
-def half_device(rooms: Rooms) -> torch.device:
-    return rooms.size.device
 
 
 def _arrange(dice: Dice, slots: Columns, size: Tensor, shell: Tensor) -> tuple[Tensor, Tensor]:
@@ -131,21 +127,25 @@ def _turn(first: Float[Tensor, "*S 2"], second: Float[Tensor, "*S 2"]) -> Float[
 
 def _thin_out(rooms: Rooms, parent: Int[Tensor, "B S"]) -> Rooms:
     """Take away what runs into a piece that matters more, and what stood on or beside what was taken away."""
-    cosine, sine = rooms.facing.abs().unbind(-1)
-    width, height, depth = rooms.size.unbind(-1)
-    foot = rooms.place[..., 1]
-    low = torch.stack((-(cosine * width + sine * depth) / 2 * CLEAR, 0 * foot + 0.03, -(sine * width + cosine * depth) / 2 * CLEAR), -1)
-    high = torch.stack((-low[..., 0], height - 0.03, -low[..., 2]), -1)
-    low, high = low + rooms.place, high + rooms.place
-    meet = ((low[:, :, None] < high[:, None]) & (low[:, None] < high[:, :, None])).all(-1)
-    rank = torch.arange(SLOTS, device=foot.device)
-    rank = torch.where(rank < len(EVERYWHERE), rank + SLOTS, rank)  # what any room may have yields
+    slot = torch.arange(SLOTS, device=parent.device)
+    rank = torch.where(slot < len(EVERYWHERE), slot + SLOTS, slot)  # what any room may have yields
     rank[TOY] = -1
-    meet &= (rank[None, :] < rank[:, None]) & (parent[:, :, None] != torch.arange(SLOTS, device=foot.device))
+    meet = _meet(rooms) & (rank[None, :] < rank[:, None]) & (parent[:, :, None] != slot)
     present = rooms.present & ~(meet & rooms.present[:, None]).any(-1)
     for _ in range(ROUNDS):
         present = present & ((parent < 0) | present.gather(1, parent.clamp(min=0)))
     return replace(rooms, present=present)
+
+
+def _meet(rooms: Rooms) -> Bool[Tensor, "B S S"]:
+    """Which pieces run into each other, by the upright boxes around them."""
+    cosine, sine = rooms.facing.abs().unbind(-1)
+    width, height, depth = rooms.size.unbind(-1)
+    x = (cosine * width + sine * depth) * (CLEAR / 2)
+    z = (sine * width + cosine * depth) * (CLEAR / 2)
+    low = rooms.place + torch.stack((-x, torch.full_like(x, 0.03), -z), -1)
+    high = rooms.place + torch.stack((x, height - 0.03, z), -1)
+    return ((low[:, :, None] < high[:, None]) & (low[:, None] < high[:, :, None])).all(-1)
 
 
 def _mirror(rooms: Rooms, swap: Bool[Tensor, "B"]) -> Rooms:
@@ -164,7 +164,9 @@ def _take(values: Float[Tensor, "B S C"], slot: Int[Tensor, "B S"]) -> Float[Ten
 @lru_cache
 def _pieces(device: torch.device) -> Float[Tensor, "N 3 2"]:
     """The span of width, height and depth of every kind of piece."""
-    return torch.tensor([(piece.width, piece.height, piece.depth) for piece in PIECES.values()], device=device)
+    return torch.tensor(
+        [(piece.width, piece.height, piece.depth) for piece in PIECES.values()], device=device
+    )
 
 
 @lru_cache

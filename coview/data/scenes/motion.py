@@ -14,7 +14,12 @@ MOTIONS = (
     *("still", "pan left", "pan right", "dolly in", "dolly out"),
     *("slide left", "slide right", "bounce", "turn"),
 )
-STEPS = {"pan": (0.025, 0.05, 0.5), "dolly": (0.05, 0.09, 0.8), "slide": (0.06, 0.1, 1.2), "turn": (0.1, 0.2, 2.8)}
+STEPS = {
+    "pan": (0.025, 0.05, 0.5),
+    "dolly": (0.05, 0.09, 0.7),
+    "slide": (0.06, 0.1, 1.2),
+    "turn": (0.1, 0.2, 2.8),
+}
 """Least and most per frame, and the most over a whole clip: radians for pan and turn, metres for the others."""
 
 
@@ -26,26 +31,28 @@ class Camera:
     focal: Float[Tensor, "B"]  # in shares of the picture's side; the axis goes through the middle
 
 
-def camera(dice: Dice, rooms: Rooms) -> tuple[Float[Tensor, "B 3"], Float[Tensor, "B 3 3"], Float[Tensor, "B"]]:
-    """A place at the near wall with a look at the furnished side: position, axes (as columns) and focal length."""
-    width, _, length = rooms.shell.unbind(-1)
-    x = dice.uniform("camera x", -0.28, 0.28) * width
-    position = torch.stack((x, -dice.uniform("camera y", 1.15, 1.75), dice.uniform("camera z", 0.25, 0.75)), -1)
-    aim = torch.stack(
-        (
-            dice.uniform("aim x", -0.15, 0.15) * width + 0.5 * _main(rooms),
-            -dice.uniform("aim y", 0.55, 1.05),
-            length * dice.uniform("aim z", 0.6, 0.75),
-        ),
-        -1,
+def camera(dice: Dice, rooms: Rooms, aim: Float[Tensor, "B 3"]) -> tuple[Tensor, Tensor, Tensor]:
+    """A place at the near wall with a look at `aim`: position [B 3], axes [B 3 3] as columns, focal length [B]."""
+    x = dice.uniform("camera x", -0.28, 0.28) * rooms.shell[:, 0]
+    position = torch.stack(
+        (x, -dice.uniform("camera y", 1.15, 1.75), dice.uniform("camera z", 0.25, 0.75)), -1
     )
     forward = _unit(aim - position)
-    nothing = torch.zeros_like(x)
-    right = _unit(torch.stack((forward[:, 2], nothing, -forward[:, 0]), -1))
+    right = _unit(torch.stack((forward[:, 2], torch.zeros_like(x), -forward[:, 0]), -1))
     down = torch.linalg.cross(forward, right)
     cosine, sine = (part[:, None] for part in cosine_sine(dice.uniform("roll", -0.05, 0.05)))
     axes = torch.stack((cosine * right + sine * down, cosine * down - sine * right, forward), -1)
     return position, axes, dice.uniform("focal", 0.74, 0.95)
+
+
+def _aim(dice: Dice, rooms: Rooms, *, clip: bool) -> Float[Tensor, "B 3"]:
+    """What the camera looks at: the furnished side, in clips above the toy so that its motion stays in view."""
+    if clip:
+        x = rooms.place[:, TOY, 0] + dice.uniform("aim x", -0.25, 0.25)
+        return torch.stack((x, -dice.uniform("aim y", 0.65, 0.9), rooms.place[:, TOY, 2]), -1)
+    x = dice.uniform("aim x", -0.15, 0.15) * rooms.shell[:, 0] + 0.5 * _main(rooms)
+    z = dice.uniform("aim z", 0.6, 0.75) * rooms.shell[:, 2]
+    return torch.stack((x, -dice.uniform("aim y", 0.55, 1.05), z), -1)
 
 
 def _main(rooms: Rooms) -> Float[Tensor, "B"]:
@@ -56,7 +63,7 @@ def _main(rooms: Rooms) -> Float[Tensor, "B"]:
 
 def shoot(dice: Dice, rooms: Rooms, frames: int) -> tuple[Camera, Rooms, Int[Tensor, "B"]]:
     """Cameras and rooms of every frame, [B x T], and the motion of every clip."""
-    position, axes, focal = camera(dice, rooms)
+    position, axes, focal = camera(dice, rooms, _aim(dice, rooms, clip=frames > 1))
     motion = dice.pick("motion", len(MOTIONS)) if frames > 1 else torch.zeros_like(rooms.room)
     way = {name: _way(dice, name, motion, frames) for name in STEPS}
     cosine, sine = cosine_sine(way["pan"])
@@ -74,29 +81,24 @@ def _way(dice: Dice, name: str, motion: Int[Tensor, "B"], frames: int) -> Float[
     """How far this kind of motion has come in each frame: 0 in clips that move in another way."""
     low, high, most = STEPS[name]
     step = dice.uniform(f"{name} step", low, high).clamp(max=most / max(frames - 1, 1))
-    sign = torch.zeros_like(step)
+    time = torch.arange(frames, device=step.device) - (frames - 1) / 2
+    way = torch.zeros(len(step), frames, device=step.device)
     for row, label in enumerate(MOTIONS):
         if label.startswith(name):
-            sign = sign.masked_fill(motion == row, -1.0 if label.endswith(("left", "out")) else 1.0)
-    time = torch.arange(frames, device=step.device).float()
-    return (sign * step)[:, None] * (time - (frames - 1) / 2 if name != "dolly" else time)
+            sign = -1.0 if label.endswith(("left", "out")) else 1.0
+            way = torch.where((motion == row)[:, None], sign * step[:, None] * time, way)
+    return way
 
 
 def _move_toy(dice: Dice, rooms: Rooms, way: dict[str, Tensor], motion: Tensor, right: Tensor) -> Rooms:
     """The rooms of every frame: the toy slides along the camera's right, bounces or turns."""
     frames = way["slide"].shape[1]
     shots = {name: values.repeat_interleave(frames, 0) for name, values in vars(rooms).items()}
-    height = dice.uniform("bounce height", 0.35, 0.7)[:, None]
-    beat = dice.uniform("bounce beat", 0.1, 0.16)[:, None] * torch.arange(frames, device=height.device)
-    beat = beat + dice.uniform("bounce start", 0.0, 1.0)[:, None]
-    beat = beat - beat.floor()
-    jump = height * 4 * beat * (1 - beat) * (motion == MOTIONS.index("bounce"))[:, None]
     level = _unit(right * torch.tensor([1.0, 0.0, 1.0], device=right.device))
     path = way["slide"][..., None] * level[:, None]
+    jump = _jump(dice, frames) * (motion == MOTIONS.index("bounce"))[:, None]
     place, facing = shots["place"].clone(), shots["facing"].clone()
-    place[:, TOY, 0] += path[..., 0].flatten()
-    place[:, TOY, 1] += jump.flatten()
-    place[:, TOY, 2] += path[..., 2].flatten()
+    place[:, TOY] += torch.stack((path[..., 0], jump, path[..., 2]), -1).flatten(0, 1)
     cosine, sine = (part.flatten() for part in cosine_sine(way["turn"]))
     before = shots["facing"][:, TOY]
     facing[:, TOY, 0] = before[:, 0] * cosine - before[:, 1] * sine
@@ -104,10 +106,18 @@ def _move_toy(dice: Dice, rooms: Rooms, way: dict[str, Tensor], motion: Tensor, 
     return replace(Rooms(**shots), place=place, facing=facing)
 
 
+def _jump(dice: Dice, frames: int) -> Float[Tensor, "B T"]:
+    """The height of a bouncing toy over the floor: parabolas."""
+    beat = dice.uniform("bounce beat", 0.1, 0.16)[:, None] * torch.arange(frames, device=dice.key.device)
+    beat = beat + dice.uniform("bounce start", 0.0, 1.0)[:, None]
+    beat = beat - beat.floor()
+    return dice.uniform("bounce height", 0.35, 0.7)[:, None] * 4 * beat * (1 - beat)
+
+
 def _about_vertical(axes: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     """Turn vectors (the columns of axes) about the world's y: a positive angle turns z towards x, to the right."""
     x, y, z = axes.unbind(-2)
-    return torch.stack((cosine * x + sine * z, y.expand(cosine.expand_as(cosine * x).shape), cosine * z - sine * x), -2)
+    return torch.stack((cosine * x + sine * z, y + 0 * cosine, cosine * z - sine * x), -2)
 
 
 def _unit(vector: Float[Tensor, "*S 3"]) -> Float[Tensor, "*S 3"]:

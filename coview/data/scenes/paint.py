@@ -43,7 +43,7 @@ def materials(dice: Dice, material: Int[Tensor, "B P"]) -> Float[Tensor, "C B P"
     first = _rgb(hue, saturation, value)
     shifted = value * dice.uniform("second value", 0.45, 0.85, count)
     second = _rgb(hue + dice.uniform("second hue", -0.12, 0.12, count), saturation, shifted)
-    columns = torch.stack((*first, *second, *_pattern(dice, count), *_glow(dice, count)))
+    columns = torch.stack((*first, *second, *_pattern(dice, count), *_grain_and_glow(dice, count)))
     slot = torch.arange(SLOTS, device=material.device).repeat_interleave(PARTS)
     shell = torch.arange(3, device=material.device) + SLOTS * (GLOW + 1)
     which = torch.cat((slot * (GLOW + 1) + material[:, : len(slot)], shell.expand(len(material), 3)), 1)
@@ -54,7 +54,9 @@ def _palette(dice: Dice, count: int) -> Triple:
     """Hue, saturation and value of every material: hues near two of the scene, walls and ceiling pale."""
     base = dice.uniform("hue", 0.0, 1.0)[:, None]
     other = base + dice.uniform("contrast", 0.25, 0.75)[:, None]
-    near = torch.where(dice.chance("side", 0.5, count), base, other) + dice.uniform("near", -0.07, 0.07, count)
+    near = torch.where(dice.chance("side", 0.5, count), base, other) + dice.uniform(
+        "near", -0.07, 0.07, count
+    )
     hue = torch.where(dice.chance("stray", 0.35, count), dice.uniform("any", 0.0, 1.0, count), near)
     saturation = dice.uniform("saturation", 0.15, 0.85, count)
     value = dice.uniform("value", 0.3, 0.95, count)
@@ -95,8 +97,8 @@ def _pattern(dice: Dice, count: int) -> list[Tensor]:
     return [*waves, *phases, sharp, wobble, strong]
 
 
-def _glow(dice: Dice, count: int) -> tuple[Tensor, Tensor]:
-    """The pattern's finest wave, to fade it in the distance, is filled in later; lampshades glow."""
+def _grain_and_glow(dice: Dice, count: int) -> tuple[Tensor, Tensor]:
+    """How cloudy a material is, and whether it shines by itself, as lampshades do."""
     glow = torch.zeros(len(dice.key), count, device=dice.key.device)
     glow[:, GLOW : SLOTS * (GLOW + 1) : GLOW + 1] = 1.0
     return dice.uniform("grain", 0.0, 0.2, count), glow
@@ -155,7 +157,7 @@ def _light(dice: Dice, rooms: Rooms, solids: Solids, camera: Camera, seen: Surfa
 
 
 def _powers(device: torch.device) -> tuple[Tensor, Tensor]:
-    return torch.tensor([[0.28, 1.4, 0.0], [0.5, 3.2, 1.4]], device=device).unbind(0)
+    return torch.tensor([[0.14, 2.2, 0.0], [0.32, 4.2, 0.8]], device=device).unbind(0)
 
 
 def _lamps(rooms: Rooms) -> Float[Tensor, "B 2 3"]:
@@ -177,7 +179,9 @@ def _to_world(camera: Camera, seen: Surface) -> tuple[Triple, Triple]:
     at = camera.pose[:, :3, 3, None]
     axes = camera.pose[:, :3, :3, None]
     x, y = seen.ray[0] * seen.depth, seen.ray[1] * seen.depth
-    point = tuple(at[:, k] + axes[:, k, 0] * x + axes[:, k, 1] * y + axes[:, k, 2] * seen.depth for k in range(3))
+    point = tuple(
+        at[:, k] + axes[:, k, 0] * x + axes[:, k, 1] * y + axes[:, k, 2] * seen.depth for k in range(3)
+    )
     u, v, w = seen.normal
     normal = tuple(axes[:, k, 0] * u + axes[:, k, 1] * v + axes[:, k, 2] * w for k in range(3))
     return point, normal
@@ -201,7 +205,9 @@ def _corners(shell: Float[Tensor, "S 3"], point: Triple, normal: Triple) -> Tens
     return open_share
 
 
-def _shadow(lamp: Float[Tensor, "S 3"], solids: Solids, point: Triple, normal: Triple) -> Float[Tensor, "S HW"]:
+def _shadow(
+    lamp: Float[Tensor, "S 3"], solids: Solids, point: Triple, normal: Triple
+) -> Float[Tensor, "S HW"]:
     """Share of the lamp's light that gets to each point: looked up, smoothly, in the lamp's view straight down."""
     pose = torch.eye(4, device=lamp.device).repeat(len(lamp), 1, 1)
     pose[:, :3, :3] = torch.tensor([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]], device=lamp.device)

@@ -30,7 +30,7 @@ class Slot:
 
 
 EVERYWHERE = (
-    Slot("pendant", gap=(1.2, 2.4), along=(-0.35, 0.35), chance=0.6, hangs=True),
+    Slot("pendant", gap=(0.9, 2.6), along=(-0.75, 0.75), chance=0.6, hangs=True),
     Slot("floor lamp", "left", along=(0.2, 0.95), gap=(0.05, 0.3), chance=0.35),
     Slot("toy", gap=(1.9, 2.6), along=(-0.35, 0.35), chance=0.2, turn=(-3.0, 3.0)),
     Slot("rug", gap=(0.7, 1.8), along=(-0.3, 0.3), chance=0.45, turn=(-0.2, 0.2)),
@@ -58,7 +58,15 @@ FURNISHED = {
     "bedroom": (
         Slot("bed", along=(-0.6, 0.4), plan=0),
         Slot("bed", "left", along=(0.1, 0.8), plan=1),
-        Slot("nightstand", "right", beside=FIRST, along=(0.75, 0.85), gap=(0.03, 0.12), turn=(-1.6, -1.5), chance=0.8),
+        Slot(
+            "nightstand",
+            "right",
+            beside=FIRST,
+            along=(0.75, 0.85),
+            gap=(0.03, 0.12),
+            turn=(-1.6, -1.5),
+            chance=0.8,
+        ),
         Slot("table lamp", on=FIRST + 2, gap=(0.05, 0.1), chance=0.6),
         Slot("wardrobe", "right", along=(0.1, 0.9), chance=0.6),
         Slot("desk", along=(0.5, 0.9), chance=0.3, plan=1),
@@ -66,7 +74,13 @@ FURNISHED = {
     "classroom": (
         Slot("board", along=(-0.4, 0.4), lift=(0.85, 1.05)),
         *(
-            Slot("school desk", along=(x - 0.04, x + 0.04), gap=(gap, gap + 0.2), turn=(-0.12, 0.12), chance=0.85)
+            Slot(
+                "school desk",
+                along=(x - 0.04, x + 0.04),
+                gap=(gap, gap + 0.2),
+                turn=(-0.12, 0.12),
+                chance=0.85,
+            )
             for gap in (0.8, 2.1)
             for x in (-0.85, 0.0, 0.85)
         ),
@@ -84,8 +98,23 @@ FURNISHED = {
         Slot("table", along=(-0.4, 0.4), gap=(1.0, 1.5), plan=0, turn=(-0.2, 0.2)),
         Slot("round table", along=(-0.4, 0.4), gap=(1.0, 1.5), plan=1),
         *(
-            Slot("chair", side, beside=FIRST, along=(x - 0.1, x + 0.1), gap=(-0.2, 0.08), turn=(-0.25, 0.25), chance=0.9)
-            for side, x in (("front", -0.5), ("front", 0.5), ("back", -0.5), ("back", 0.5), ("left", 0), ("right", 0))
+            Slot(
+                "chair",
+                side,
+                beside=FIRST,
+                along=(x - 0.1, x + 0.1),
+                gap=(-0.2, 0.08),
+                turn=(-0.25, 0.25),
+                chance=0.9,
+            )
+            for side, x in (
+                ("front", -0.5),
+                ("front", 0.5),
+                ("back", -0.5),
+                ("back", 0.5),
+                ("left", 0),
+                ("right", 0),
+            )
         ),
         *(
             Slot("chair", side, beside=FIRST + 1, gap=(-0.15, 0.1), turn=(-0.25, 0.25), chance=0.9)
@@ -125,7 +154,9 @@ FURNISHED = {
         Slot("monitor", on=FIRST, along=(-0.5, 0.2), gap=(0.05, 0.15)),
         Slot("monitor", on=FIRST + 1, along=(-0.3, 0.4), gap=(0.05, 0.15)),
         Slot("office chair", "front", beside=FIRST, along=(-0.4, 0.1), gap=(-0.15, 0.3), turn=(-0.7, 0.7)),
-        Slot("office chair", "front", beside=FIRST + 1, along=(-0.4, 0.1), gap=(-0.15, 0.3), turn=(-0.7, 0.7)),
+        Slot(
+            "office chair", "front", beside=FIRST + 1, along=(-0.4, 0.1), gap=(-0.15, 0.3), turn=(-0.7, 0.7)
+        ),
         Slot("bookcase", along=(0.6, 1.0), chance=0.5),
         Slot("sideboard", "right", along=(0.0, 0.7), chance=0.4),
         Slot("table lamp", on=FIRST, along=(0.7, 0.9), gap=(0.1, 0.2), chance=0.5),

@@ -17,7 +17,9 @@ def sense_depth(dice: Dice, seen: Surface, size: int) -> Float[Tensor, "S HW"]:
     noise = dice.bell("depth", shots, pixels).view(-1, pixels)
     depth = seen.depth + (0.003 + 0.0022 * seen.depth * seen.depth) * noise
     luck = dice.uniform("hole", 0.0, 1.0, shots, pixels).view(-1, pixels)
-    holes = (_grazing(seen) < 0.04 + 0.1 * luck) | (_edges(seen, size) & (luck < 0.6)) | _blobs(dice, luck, size)
+    holes = (
+        (_grazing(seen) < 0.04 + 0.1 * luck) | (_edges(seen, size) & (luck < 0.6)) | _blobs(dice, luck, size)
+    )
     return depth.clamp(min=0.05).masked_fill(holes | (luck > 0.997), 0.0)
 
 

@@ -36,7 +36,9 @@ def with_shell(rooms: Rooms, solids: Solids) -> Solids:
     half = (rooms.shell / 2)[:, None].expand(-1, 3, -1)
     facing = torch.tensor([1.0, 0.0], device=width.device).expand(len(width), 3, 2)
     code = torch.full((len(width), 3), -1, device=width.device)
-    segment = torch.tensor([SEGMENTS.index(name) for name in SHELL], device=width.device).expand(len(width), 3)
+    segment = torch.tensor([SEGMENTS.index(name) for name in SHELL], device=width.device).expand(
+        len(width), 3
+    )
     extra = (centre, half, facing, code, segment, code)
     return Solids(*(torch.cat(pair, 1) for pair in zip(vars(solids).values(), extra, strict=True)))
 
@@ -53,7 +55,9 @@ def surface(camera: Camera, solids: Solids, size: int) -> Surface:
     values = table.index_select(1, flat).view(-1, *number.shape)
     to_unit, origin, half = values[:9], values[9:12], values[12:]
     rows = [to_unit[3 * k : 3 * k + 3] for k in range(3)]
-    unit = tuple(origin[k] + depth * (row[0] * ray[0] + row[1] * ray[1] + row[2]) for k, row in enumerate(rows))
+    unit = tuple(
+        origin[k] + depth * (row[0] * ray[0] + row[1] * ray[1] + row[2]) for k, row in enumerate(rows)
+    )
     local = tuple(unit[k] * half[k] for k in range(3))
     shape = seen.shape.flatten().index_select(0, flat).view_as(number)
     slope = _slopes(unit, shape)
