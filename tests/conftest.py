@@ -1,7 +1,10 @@
 """Shape annotations are checked at run time in the whole suite."""
 
+import importlib
 import warnings
 
+import pytest
+import torch
 from jaxtyping import install_import_hook
 
 hook = install_import_hook("coview", "checks.check")
@@ -9,11 +12,8 @@ hook = install_import_hook("coview", "checks.check")
 with warnings.catch_warnings():
     # What other packages warn about while they are imported is theirs; everything after that is an error.
     warnings.simplefilter("ignore")
-    import lightning.fabric
-    import torch.utils.tensorboard  # noqa: F401
-
-import pytest
-import torch
+    importlib.import_module("lightning.fabric")
+    importlib.import_module("torch.utils.tensorboard")
 
 torch.set_num_threads(1)  # the suite runs one process a core
 

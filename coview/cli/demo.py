@@ -14,7 +14,7 @@ from torch import nn
 
 from coview.cli.live import LiveTraining
 from coview.cli.probe import retrieval_table
-from coview.cli.sheet import draw_sheet
+from coview.cli.sheet import draw_sheet, show_sheet
 from coview.data import Resident
 from coview.probes import Features, nearest
 from coview.recipes.find import find_recipe
@@ -47,17 +47,20 @@ def run_demo(folder: Path, seed: int, settings: list[str], console: Console) -> 
     started = time.perf_counter()
     settings = [f"seed={seed}", *settings]
     recipe, origin = find_recipe("demo", settings)
+    console.print(Text("Rendering rooms ..."))
+    RunFolder(folder).check_free()
+    show_sheet(recipe, recipe.data("train"), console)
     with LiveTraining(console, "Contrasting four views") as live:
         fit(recipe, folder, origin=origin, observe=live.observe)
     outcome = measure(recipe, open_run(folder).encoders, console)
     seconds = time.perf_counter() - started
-    table = linear_table(outcome)
     recalls = retrieval_table(outcome.recall, f"{len(outcome.splits['test']):,} rooms to choose from")
-    result = summary(outcome, seconds, f"coview probe {folder} --kind knn")
+    tables = {"linear probe": linear_table(outcome), "retrieval": recalls}
+    result = summary(outcome, tables, seconds, f"coview probe {folder} --kind knn")
     RunFolder(folder).write_json("result.json", result)
-    write_page(folder / "report.html", report(recipe, folder, outcome, [table, recalls], result))
-    for shown in (table, recalls):
-        console.print(shown.rich())
+    write_page(folder / "report.html", report(recipe, folder, outcome, [*tables.values()], result))
+    for table in tables.values():
+        console.print(table.rich())
     console.print(Text(f"\nThe whole story, with pictures:  {folder / 'report.html'}"))
     console.print(Text(f"Go on from here:                 {result['command']}"))
     console.print(Text(f"{seconds:.0f} seconds.", style="dim"))
@@ -91,19 +94,18 @@ def linear_table(outcome: Outcome) -> Table:
     """Linear-probe accuracy by view."""
     rows = tuple((view, *(one[kind] for kind in KINDS)) for view, one in outcome.linear.items())
     classes = len(outcome.splits["train"].classes)
-    note = f"{classes} kinds of room, chance {100 / classes:.1f}; contrastive beats random by {margin(outcome.linear):.1f} points"
+    ahead = f"contrastive is {margin(outcome.linear):.1f} points above random on the average view"
+    note = f"{classes} kinds of room, chance {100 / classes:.1f}; {ahead}"
     return Table("Linear probe on frozen encoders, % right", ("view", *KINDS), rows, note)
 
 
-def summary(outcome: Outcome, seconds: float, command: str) -> dict[str, Any]:
+def summary(outcome: Outcome, tables: Mapping[str, Table], seconds: float, command: str) -> dict[str, Any]:
     """Every number of the tables, and how to go on."""
     return {
-        "linear": outcome.linear,
-        "retrieval": outcome.recall,
-        "margin": margin(outcome.linear),
-        "samples": {split: len(data) for split, data in outcome.splits.items()},
-        "seconds": seconds,
         "command": command,
+        "margin": margin(outcome.linear),
+        "seconds": seconds,
+        "tables": {name: table.record() for name, table in tables.items()},
     }
 
 

@@ -37,9 +37,7 @@ def probe_run(run: Path, kind: str, views: Sequence[str], layer: str | None) -> 
 def retrieval_table(found: dict[str, dict[str, float]], note: str = "") -> Table:
     """R@1 by directed pair."""
     rows = tuple((pair, one["recall"], one["chance"]) for pair, one in found.items())
-    return Table(
-        "Cross-view retrieval among the test samples, R@1 in %", ("pair", "R@1", "chance"), rows, note
-    )
+    return Table("Cross-view retrieval, R@1 in %", ("pair", "R@1", "chance"), rows, note)
 
 
 def _retrieval(recipe: Recipe, encoders: nn.ModuleDict, layer: str) -> dict[str, dict[str, float]]:

@@ -60,7 +60,9 @@ class Objective(nn.Module):
         """The mutual information in nats that each term of the last forward proves, where the loss is a softmax."""
         weights = {pair.name: pair.weight for pair in self.pairs if self.losses[pair.name] is softmax_loss}
         return {
-            name: infonce_bound((term.detach() if isinstance(term, Tensor) else term) / weights[name], self.ceilings[name])
+            name: infonce_bound(
+                (term.detach() if isinstance(term, Tensor) else term) / weights[name], self.ceilings[name]
+            )
             for name, term in terms.items()
             if name in weights
         }

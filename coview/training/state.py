@@ -38,7 +38,9 @@ def make_fabric(recipe: Recipe) -> Any:
     from lightning.fabric.strategies.ddp import DDPStrategy
 
     cuda = torch.cuda.is_available()
-    auto = "bf16-mixed" if cuda else "32-true"
+    precision: Any = recipe.precision
+    if precision == "auto":
+        precision = "bf16-mixed" if cuda else "32-true"
     local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     world = int(os.environ.get("WORLD_SIZE", "1"))
     fabric = Fabric(
@@ -47,7 +49,7 @@ def make_fabric(recipe: Recipe) -> Any:
         num_nodes=max(world // local, 1),
         # A view may be missing on one process; the memory, not DDP, keeps the buffers alike.
         strategy=DDPStrategy(find_unused_parameters=True, broadcast_buffers=False) if world > 1 else "auto",
-        precision=auto if recipe.precision == "auto" else recipe.precision,
+        precision=precision,
     )
     fabric.launch()
     return fabric

@@ -203,7 +203,7 @@ def test_an_existing_folder_is_refused(tmp_path):
 
 
 def test_resuming_what_is_no_run(tmp_path):
-    with pytest.raises(FileNotFoundError, match="is not a run folder: it has no recipe.json"):
+    with pytest.raises(FileNotFoundError, match="is not a run folder: it has no recipe"):
         fit(toy(), tmp_path / "nothing", resume=True)
 
 

@@ -19,8 +19,10 @@ def test_settings_reach_fields_and_parts():
             "optimiser=adam",
             "critic.temperature=0.3",
             "encoders.touch.dim=8",
-        ]
-        + ["negatives.draw=all", "milestones=3,5", "steps=none"],
+            "negatives.draw=all",
+            "milestones=3,5",
+            "steps=none",
+        ],
     )
     assert (recipe.epochs, recipe.learning_rate, recipe.clip, recipe.optimiser) == (7, 1.0, 0.5, "adam")
     assert isinstance(recipe.learning_rate, float)

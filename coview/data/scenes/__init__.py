@@ -11,7 +11,7 @@ from coview.data.scenes.dice import Dice
 from coview.data.scenes.flow import flow
 from coview.data.scenes.furniture import SEGMENTS
 from coview.data.scenes.layout import furnish, solids
-from coview.data.scenes.motion import MOTIONS, Camera, shoot
+from coview.data.scenes.motion import MOTIONS, shoot
 from coview.data.scenes.paint import colour
 from coview.data.scenes.rooms import ROOMS
 from coview.data.scenes.sensor import sense_colour, sense_depth, sense_normal

@@ -1,4 +1,4 @@
-"""Which solid a pixel sees and how far off: solids are cut into the tiles that they touch, and rays cast tile by tile."""
+"""Which solid a pixel sees and how far off: rays are cast only in the tiles of the picture that a solid touches."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,17 @@ from torch import Tensor
 
 from coview.data.scenes.layout import Solids
 from coview.data.scenes.motion import Camera
+from coview.data.scenes.vector import Triple, dot, split, triple
 
 TILE = 8
 NEAR = 0.05
 FAR = 1e3
-LOW_BITS = (
-    0xFF  # the last bits of a distance's mantissa hold the solid's number: 0.02 % of a millimetre per metre
-)
+LOW_BITS = 0xFF  # the last bits of a distance hold the solid's number, which costs 0.03 mm per metre
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Solids as a camera sees them: `to_unit` takes a direction (and with `origin` a point) to where a solid is unit."""
+    """Solids as a camera sees them: `to_unit` takes directions to coordinates in which the solid is a unit one."""
 
     to_unit: Float[Tensor, "S P 3 3"]
     origin: Float[Tensor, "S P 3"]  # the camera, in the unit coordinates of the solid
@@ -53,11 +52,10 @@ def nearest(seen: Seen, size: int, behind: Float[Tensor, "S HW"]) -> Float[Tenso
         to_unit, origin = seen.to_unit[shot, number], seen.origin[shot, number]
         focal = seen.focal[shot]
         which, row, column = _tiles(to_unit, origin, seen.half[shot, number], focal, size)
-        ray = _rays(to_unit[which].unbind(-2), row, column, (focal * size)[which], size / 2)
-        distance = hit(ray, origin[which].unbind(-1))
-        packed = (distance.view(torch.int32) & ~LOW_BITS | number[which].int()).view(torch.float32)
+        ray = _rays(split(to_unit[which], -2), row, column, (focal * size)[which], size / 2)
+        distance = hit(ray, split(origin[which], -1))
+        rows = pack(distance, number[which]).view(TILE * TILE, -1).t().contiguous()
         target = (shot[which] * across + row) * across + column
-        rows = packed.view(TILE * TILE, -1).t().contiguous()
         buffer.scatter_reduce_(0, target[:, None].expand_as(rows), rows, "amin")
     return _from_tiles(buffer, size, across)
 
@@ -68,7 +66,8 @@ def unpack(packed: Float[Tensor, "S HW"]) -> tuple[Float[Tensor, "S HW"], Int[Te
     return (bits & ~LOW_BITS).view(torch.float32), bits & LOW_BITS
 
 
-def pack(distance: Float[Tensor, "S HW"], number: Int[Tensor, "S HW"]) -> Float[Tensor, "S HW"]:
+def pack(distance: Float[Tensor, "*S"], number: Int[Tensor, "*#S"]) -> Float[Tensor, "*S"]:
+    """Distance with the number of the solid in its last bits, so that the smallest is the nearest."""
     return (distance.view(torch.int32) & ~LOW_BITS | number.int()).view(torch.float32)
 
 
@@ -89,7 +88,7 @@ def _tiles(
     # The way back from unit coordinates: the axes are orthogonal, so the inverse is the transpose, scaled.
     back = to_unit * (half * half)[..., None]
     offset = corners[:, None] - origin
-    x, y, z = (sum(offset[..., k] * back[:, k, j] for k in range(3)) for j in range(3))
+    x, y, z = triple(lambda j: dot(split(offset, -1), split(back[:, :, j], -1)))
     close = z.amin(0) < NEAR
     scale = focal * size / z.clamp(min=NEAR)
     bounds = []
@@ -106,12 +105,17 @@ def _tiles(
     return which, top[which] + step // width[which], left[which] + step % width[which]
 
 
-def _rays(rows, row: Tensor, column: Tensor, focal: Tensor, middle: float) -> list[Float[Tensor, "T T Q"]]:
+def _rays(rows: Triple, row: Tensor, column: Tensor, focal: Tensor, middle: float) -> Triple:
     """Directions in unit coordinates for the pixels of each tile, [row, column, pair]."""
     step = torch.arange(TILE, device=row.device)[:, None] + 0.5
     x = (column * TILE + step - middle) / focal
     y = (row * TILE + step - middle) / focal
-    return [(unit[:, 0] * x + unit[:, 2])[None] + (unit[:, 1] * y)[:, None] for unit in rows]
+
+    def coordinate(k: int) -> Tensor:
+        u, v, w = rows[k].unbind(-1)
+        return (u * x + w)[None] + (v * y)[:, None]
+
+    return triple(coordinate)
 
 
 def _slab(direction: Tensor, origin: Tensor) -> tuple[Tensor, Tensor]:
@@ -122,7 +126,7 @@ def _slab(direction: Tensor, origin: Tensor) -> tuple[Tensor, Tensor]:
     return middle - inverse, middle.add_(inverse)
 
 
-def _box(ray: list[Tensor], origin: tuple[Tensor, ...]) -> Tensor:
+def _box(ray: Triple, origin: Triple) -> Tensor:
     spans = [_slab(direction, start) for direction, start in zip(ray, origin, strict=True)]
     near = torch.maximum(torch.maximum(spans[0][0], spans[1][0]), spans[2][0])
     far = torch.minimum(torch.minimum(spans[0][1], spans[1][1]), spans[2][1])
@@ -137,16 +141,15 @@ def _round(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
     return near, (root - b).div_(a)
 
 
-def _cylinder(ray: list[Tensor], origin: tuple[Tensor, ...]) -> Tensor:
+def _cylinder(ray: Triple, origin: Triple) -> Tensor:
     (x, y, z), (u, v, w) = ray, origin
     near, far = _round(x * x + z * z, x * u + z * w, u * u + w * w - 1)
     low, high = _slab(y, v)
     return _entered(torch.maximum(near, low), torch.minimum(far, high))
 
 
-def _ellipsoid(ray: list[Tensor], origin: tuple[Tensor, ...]) -> Tensor:
-    (x, y, z), (u, v, w) = ray, origin
-    near, far = _round(x * x + y * y + z * z, x * u + y * v + z * w, u * u + v * v + w * w - 1)
+def _ellipsoid(ray: Triple, origin: Triple) -> Tensor:
+    near, far = _round(dot(ray, ray), dot(ray, origin), dot(origin, origin) - 1)
     return _entered(near, far)
 
 

@@ -16,7 +16,7 @@ MOTIONS = (
 )
 STEPS = {
     "pan": (0.025, 0.05, 0.5),
-    "dolly": (0.05, 0.09, 0.7),
+    "dolly": (0.05, 0.09, 0.6),
     "slide": (0.06, 0.1, 1.2),
     "turn": (0.1, 0.2, 2.8),
 }
@@ -35,7 +35,7 @@ def camera(dice: Dice, rooms: Rooms, aim: Float[Tensor, "B 3"]) -> tuple[Tensor,
     """A place at the near wall with a look at `aim`: position [B 3], axes [B 3 3] as columns, focal length [B]."""
     x = dice.uniform("camera x", -0.28, 0.28) * rooms.shell[:, 0]
     position = torch.stack(
-        (x, -dice.uniform("camera y", 1.15, 1.75), dice.uniform("camera z", 0.25, 0.75)), -1
+        (x, -dice.uniform("camera y", 1.15, 1.75), dice.uniform("camera z", 0.3, 0.75)), -1
     )
     forward = _unit(aim - position)
     right = _unit(torch.stack((forward[:, 2], torch.zeros_like(x), -forward[:, 0]), -1))

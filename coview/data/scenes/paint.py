@@ -1,7 +1,7 @@
 """Colour: random palettes and textures, lamps with shadows, and the darkness of corners."""
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from coview.data.scenes.dice import Dice
@@ -9,7 +9,8 @@ from coview.data.scenes.furniture import GLOW, SEGMENTS
 from coview.data.scenes.layout import PARTS, SLOTS, Rooms, Solids
 from coview.data.scenes.motion import Camera
 from coview.data.scenes.rooms import LIGHTS
-from coview.data.scenes.surface import Surface, Triple, distances
+from coview.data.scenes.surface import Surface, distances
+from coview.data.scenes.vector import Triple, dot, split, triple
 
 SHADOW = 64  # pixels along the side of a lamp's view
 WIDE = 0.22  # focal length of a lamp's view: 132 degrees
@@ -54,9 +55,8 @@ def _palette(dice: Dice, count: int) -> Triple:
     """Hue, saturation and value of every material: hues near two of the scene, walls and ceiling pale."""
     base = dice.uniform("hue", 0.0, 1.0)[:, None]
     other = base + dice.uniform("contrast", 0.25, 0.75)[:, None]
-    near = torch.where(dice.chance("side", 0.5, count), base, other) + dice.uniform(
-        "near", -0.07, 0.07, count
-    )
+    near = torch.where(dice.chance("side", 0.5, count), base, other)
+    near = near + dice.uniform("near", -0.07, 0.07, count)
     hue = torch.where(dice.chance("stray", 0.35, count), dice.uniform("any", 0.0, 1.0, count), near)
     saturation = dice.uniform("saturation", 0.15, 0.85, count)
     value = dice.uniform("value", 0.3, 0.95, count)
@@ -70,13 +70,15 @@ def _palette(dice: Dice, count: int) -> Triple:
 
 
 def _rgb(hue: Tensor, saturation: Tensor, value: Tensor) -> Triple:
-    channels = []
-    for shift in (1.0, 2 / 3, 1 / 3):
-        turn = hue + shift
+    """The usual conversion, then squared: from how a colour looks to how much light it gives."""
+
+    def channel(k: int) -> Tensor:
+        turn = hue + 1 - k / 3
         wave = ((turn - turn.floor()) * 6 - 3).abs() - 1
         pure = value * (1 - saturation * (1 - wave.clamp(0, 1)))
-        channels.append(pure * pure)  # from how it looks to how much light
-    return tuple(channels)
+        return pure * pure
+
+    return triple(channel)
 
 
 def _pattern(dice: Dice, count: int) -> list[Tensor]:
@@ -130,34 +132,31 @@ def _texture(paint: Tensor, seen: Surface, camera: Camera) -> list[Tensor]:
     return [(first[k] + (second[k] - first[k]) * share) * cloud for k in range(3)]
 
 
-def _light(dice: Dice, rooms: Rooms, solids: Solids, camera: Camera, seen: Surface) -> list[Tensor]:
+def _light(dice: Dice, rooms: Rooms, solids: Solids, camera: Camera, seen: Surface) -> Triple:
     """Light that falls on each pixel, by channel: from all around, a lamp at the ceiling, and one at the side."""
     frames = len(camera.focal) // len(rooms.room)
-
-    def shots(values: Tensor) -> Tensor:
-        return values.repeat_interleave(frames, 0)
-
+    power = dice.uniform("power", *_powers(seen.depth.device), 3)
+    static = (_lamps(rooms), power, _tints(dice), rooms.shell)
+    lamps, power, tint, shell = (values.repeat_interleave(frames, 0)[..., None] for values in static)
     point, normal = _to_world(camera, seen)
-    lamps = shots(_lamps(rooms))
-    power = shots(dice.uniform("power", *_powers(seen.depth.device), 3))
-    tint = shots(_tints(dice))
-    corner = _corners(shots(rooms.shell), point, normal)
-    sky = (0.75 - 0.25 * normal[1]) * corner * power[:, 0:1]
-    falls = [sky * tint[:, 0, k : k + 1] for k in range(3)]
-    for lamp in range(2):
-        way = [lamps[:, lamp, k, None] - point[k] for k in range(3)]
-        square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2]
-        facing = (way[0] * normal[0] + way[1] * normal[1] + way[2] * normal[2]) / square.sqrt()
-        shine = (facing * 0.85 + 0.15).clamp(min=0) * power[:, lamp + 1, None] / (1 + 0.22 * square)
-        if lamp == 0:
-            shine = shine * _shadow(lamps[:, 0], solids, point, normal)
-        shine = shine * (0.4 + 0.6 * corner)
-        falls = [fall + shine * tint[:, lamp + 1, k, None] for k, fall in enumerate(falls)]
-    return falls
+    corner = _corners(shell, point, normal)
+    sky = (0.75 - 0.25 * normal[1]) * corner * power[:, 0]
+    first, second = (_shine(split(lamps[:, k], 1), point, normal) * (0.4 + 0.6 * corner) for k in range(2))
+    first = first * power[:, 1] * _shadow(lamps[:, 0], solids, point, normal)
+    second = second * power[:, 2]
+    return triple(lambda k: sky * tint[:, 0, k] + first * tint[:, 1, k] + second * tint[:, 2, k])
+
+
+def _shine(lamp: Triple, point: Triple, normal: Triple) -> Tensor:
+    """What a lamp of power 1 gives to a surface: less from the side and from afar."""
+    way = triple(lambda k: lamp[k] - point[k])
+    square = dot(way, way)
+    return (dot(way, normal) / square.sqrt() * 0.85 + 0.15).clamp(min=0) / (1 + 0.22 * square)
 
 
 def _powers(device: torch.device) -> tuple[Tensor, Tensor]:
-    return torch.tensor([[0.14, 2.2, 0.0], [0.32, 4.2, 0.8]], device=device).unbind(0)
+    """The least and the most of the light from all around and of both lamps."""
+    return torch.tensor([0.14, 2.2, 0.0], device=device), torch.tensor([0.32, 4.2, 0.8], device=device)
 
 
 def _lamps(rooms: Rooms) -> Float[Tensor, "B 2 3"]:
@@ -176,23 +175,18 @@ def _tints(dice: Dice) -> Float[Tensor, "B 3 3"]:
 
 def _to_world(camera: Camera, seen: Surface) -> tuple[Triple, Triple]:
     """Points and normals in world coordinates."""
-    at = camera.pose[:, :3, 3, None]
-    axes = camera.pose[:, :3, :3, None]
-    x, y = seen.ray[0] * seen.depth, seen.ray[1] * seen.depth
-    point = tuple(
-        at[:, k] + axes[:, k, 0] * x + axes[:, k, 1] * y + axes[:, k, 2] * seen.depth for k in range(3)
-    )
-    u, v, w = seen.normal
-    normal = tuple(axes[:, k, 0] * u + axes[:, k, 1] * v + axes[:, k, 2] * w for k in range(3))
-    return point, normal
+    pose = camera.pose[..., None]
+    way = triple(lambda k: dot(split(pose[:, k, :3], 1), seen.ray))
+    point = triple(lambda k: pose[:, k, 3] + way[k] * seen.depth)
+    return point, triple(lambda k: dot(split(pose[:, k, :3], 1), seen.normal))
 
 
-def _corners(shell: Float[Tensor, "S 3"], point: Triple, normal: Triple) -> Tensor:
+def _corners(shell: Float[Tensor, "S 3 1"], point: Triple, normal: Triple) -> Tensor:
     """How much of the surroundings a point near walls, floor and ceiling still sees."""
-    width, height, length = (side[:, None] for side in shell.unbind(-1))
+    width, height, length = shell.unbind(1)
     x, y, z = point
     u, v, w = (part.abs() for part in normal)
-    open_share = 1.0
+    share = torch.ones_like(x)
     for gap, own in (
         (width / 2 - x.abs(), u),
         (length / 2 - (z - length / 2).abs(), w),
@@ -201,34 +195,40 @@ def _corners(shell: Float[Tensor, "S 3"], point: Triple, normal: Triple) -> Tens
     ):
         # A surface does not darken itself: its own distance counts as far.
         room = gap.clamp(min=0) + own * 2
-        open_share = open_share * ((room + 0.06) / (room + 0.2))
-    return open_share
+        share = share * ((room + 0.06) / (room + 0.2))
+    return share
 
 
 def _shadow(
-    lamp: Float[Tensor, "S 3"], solids: Solids, point: Triple, normal: Triple
+    lamp: Float[Tensor, "S 3 1"], solids: Solids, point: Triple, normal: Triple
 ) -> Float[Tensor, "S HW"]:
     """Share of the lamp's light that gets to each point: looked up, smoothly, in the lamp's view straight down."""
     pose = torch.eye(4, device=lamp.device).repeat(len(lamp), 1, 1)
     pose[:, :3, :3] = torch.tensor([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]], device=lamp.device)
-    pose[:, :3, 3] = lamp
-    focal = torch.full_like(lamp[:, 0], WIDE)
+    pose[:, :3, 3:] = lamp
+    focal = torch.full_like(lamp[:, 0, 0], WIDE)
     casts = solids.shape.masked_fill(solids.segment == SEGMENTS.index("lamp"), -1)
     opaque = Solids(solids.centre, solids.half, solids.facing, casts, solids.segment, solids.material)
     view = distances(Camera(pose, focal), opaque, SHADOW)
-    x, y, z = (point[k] + LIFT * normal[k] - lamp[:, k, None] for k in range(3))
+    x, y, z = triple(lambda k: point[k] + LIFT * normal[k] - lamp[:, k])
     below = y.clamp(min=0.05)
     column = (x / below * (WIDE * SHADOW) + (SHADOW / 2 - 0.5)).clamp(0, SHADOW - 1.001)
     row = (-z / below * (WIDE * SHADOW) + (SHADOW / 2 - 0.5)).clamp(0, SHADOW - 1.001)
+    return _smooth(view, row, column, below - 0.02)
+
+
+def _smooth(view: Float[Tensor, "S M"], row: Tensor, column: Tensor, beyond: Tensor) -> Float[Tensor, "S HW"]:
+    """The share of the four pixels around a place in the lamp's view that see as far as `beyond`, by nearness."""
     left, top = column.floor(), row.floor()
     right, bottom = column - left, row - top
     start = (top * SHADOW + left).long()
-    lit = 0.0
-    for step, weight in (
+    corners = (
         (0, (1 - right) * (1 - bottom)),
         (1, right * (1 - bottom)),
         (SHADOW, (1 - right) * bottom),
         (SHADOW + 1, right * bottom),
-    ):
-        lit = lit + weight * (view.gather(1, start + step) > below - 0.02).float()
+    )
+    lit = torch.zeros_like(row)
+    for step, weight in corners:
+        lit = lit + weight * (view.gather(1, start + step) > beyond).float()
     return lit

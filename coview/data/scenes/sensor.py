@@ -1,11 +1,12 @@
 """What a depth camera and a normal estimator make of the truth: noise and holes, by counters."""
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from coview.data.scenes.dice import Dice
-from coview.data.scenes.surface import Surface, Triple, unit_length
+from coview.data.scenes.surface import Surface
+from coview.data.scenes.vector import Triple, dot, triple, unit
 
 BLOBS = 3
 
@@ -17,17 +18,16 @@ def sense_depth(dice: Dice, seen: Surface, size: int) -> Float[Tensor, "S HW"]:
     noise = dice.bell("depth", shots, pixels).view(-1, pixels)
     depth = seen.depth + (0.003 + 0.0022 * seen.depth * seen.depth) * noise
     luck = dice.uniform("hole", 0.0, 1.0, shots, pixels).view(-1, pixels)
-    holes = (
-        (_grazing(seen) < 0.04 + 0.1 * luck) | (_edges(seen, size) & (luck < 0.6)) | _blobs(dice, luck, size)
-    )
-    return depth.clamp(min=0.05).masked_fill(holes | (luck > 0.997), 0.0)
+    grazing = _grazing(seen) < 0.04 + 0.1 * luck
+    holes = grazing | (_edges(seen, size) & (luck < 0.6)) | _blobs(dice, luck, size) | (luck > 0.997)
+    return depth.clamp(min=0.05).masked_fill(holes, 0.0)
 
 
 def sense_normal(dice: Dice, seen: Surface) -> Triple:
     """Normals that point a little aside."""
     shots, pixels = len(seen.depth) // len(dice.key), seen.depth.shape[1]
-    aside = (dice.bell(f"normal {k}", shots, pixels).view(-1, pixels) * 0.04 for k in range(3))
-    return unit_length(*(part + more for part, more in zip(seen.normal, aside, strict=True)))
+    aside = triple(lambda k: dice.bell(f"normal {k}", shots, pixels).view(-1, pixels))
+    return unit(triple(lambda k: seen.normal[k] + 0.04 * aside[k]))
 
 
 def sense_colour(dice: Dice, colour: Float[Tensor, "S 3 HW"]) -> Float[Tensor, "S 3 HW"]:
@@ -40,9 +40,7 @@ def sense_colour(dice: Dice, colour: Float[Tensor, "S 3 HW"]) -> Float[Tensor, "
 
 def _grazing(seen: Surface) -> Float[Tensor, "S HW"]:
     """The cosine of the angle at which the ray meets the surface."""
-    x, y, _ = seen.ray
-    u, v, w = seen.normal
-    return -(x * u + y * v + w) / (x * x + y * y + 1).sqrt()
+    return -dot(seen.ray, seen.normal) / dot(seen.ray, seen.ray).sqrt()
 
 
 def _edges(seen: Surface, size: int) -> Bool[Tensor, "S HW"]:

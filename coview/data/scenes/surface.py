@@ -10,9 +10,9 @@ from coview.data.scenes.cast import FAR, Seen, directions, look, nearest, pack, 
 from coview.data.scenes.furniture import SEGMENTS
 from coview.data.scenes.layout import Rooms, Solids
 from coview.data.scenes.motion import Camera
+from coview.data.scenes.vector import Triple, dot, split, triple, unit
 
 SHELL = ("wall", "floor", "ceiling")
-Triple = tuple[Tensor, Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class Surface:
     depth: Float[Tensor, "S HW"]
     number: Int[Tensor, "S HW"]
     ray: Triple  # through the pixel, in camera coordinates, z = 1
-    unit: Triple  # where the point is in unit coordinates of the solid
-    local: Triple  # the same in metres
+    local: Triple  # where the point is in the coordinates of its solid, in metres
     normal: Triple  # in camera coordinates
     segment: Int[Tensor, "S HW"]
 
@@ -36,9 +35,7 @@ def with_shell(rooms: Rooms, solids: Solids) -> Solids:
     half = (rooms.shell / 2)[:, None].expand(-1, 3, -1)
     facing = torch.tensor([1.0, 0.0], device=width.device).expand(len(width), 3, 2)
     code = torch.full((len(width), 3), -1, device=width.device)
-    segment = torch.tensor([SEGMENTS.index(name) for name in SHELL], device=width.device).expand(
-        len(width), 3
-    )
+    segment = torch.tensor([SEGMENTS.index(name) for name in SHELL], device=width.device).expand_as(code)
     extra = (centre, half, facing, code, segment, code)
     return Solids(*(torch.cat(pair, 1) for pair in zip(vars(solids).values(), extra, strict=True)))
 
@@ -53,22 +50,14 @@ def surface(camera: Camera, solids: Solids, size: int) -> Surface:
     columns = [*seen.to_unit.flatten(2).unbind(-1), *seen.origin.unbind(-1), *seen.half.unbind(-1)]
     table = torch.stack([column.flatten() for column in columns])
     values = table.index_select(1, flat).view(-1, *number.shape)
-    to_unit, origin, half = values[:9], values[9:12], values[12:]
-    rows = [to_unit[3 * k : 3 * k + 3] for k in range(3)]
-    unit = tuple(
-        origin[k] + depth * (row[0] * ray[0] + row[1] * ray[1] + row[2]) for k, row in enumerate(rows)
+    to_unit, origin, half = values[:9].unflatten(0, (3, 3)), values[9:12], values[12:]
+    spot = triple(lambda k: origin[k] + depth * dot(split(to_unit[k], 0), ray))
+    shape, segment = (
+        part.flatten().index_select(0, flat).view_as(number) for part in (seen.shape, solids.segment)
     )
-    local = tuple(unit[k] * half[k] for k in range(3))
-    shape = seen.shape.flatten().index_select(0, flat).view_as(number)
-    slope = _slopes(unit, shape)
-    normal = unit_length(*(sum(slope[k] * rows[k][j] for k in range(3)) for j in range(3)))
-    segment = solids.segment.flatten().index_select(0, flat).view_as(number)
-    return Surface(depth, number, ray, unit, local, normal, segment)
-
-
-def unit_length(x: Tensor, y: Tensor, z: Tensor) -> Triple:
-    scale = (x * x + y * y + z * z).sqrt().reciprocal()
-    return x * scale, y * scale, z * scale
+    slope = _slopes(spot, shape)
+    normal = unit(triple(lambda k: dot(slope, split(to_unit[:, k], 0))))
+    return Surface(depth, number, ray, triple(lambda k: spot[k] * half[k]), normal, segment)
 
 
 def distances(camera: Camera, solids: Solids, size: int) -> Float[Tensor, "S HW"]:
@@ -80,24 +69,18 @@ def distances(camera: Camera, solids: Solids, size: int) -> Float[Tensor, "S HW"
 def _shell(seen: Seen, ray: Triple) -> Float[Tensor, "S HW"]:
     """Packed distance to the walls, the floor and the ceiling, seen from inside."""
     to_unit, origin = seen.to_unit[:, -1], seen.origin[:, -1]
-    out = []
-    for k in range(3):
-        row = to_unit[:, k]
-        direction = row[:, 0:1] * ray[0] + row[:, 1:2] * ray[1] + row[:, 2:3]
-        inverse = direction.reciprocal()
-        out.append(inverse.abs() - inverse * origin[:, k, None])
-        if k == 1:
-            down = direction > 0
+    ways = triple(lambda k: dot(split(to_unit[:, k, :, None], 1), ray))
+    out = triple(lambda k: ways[k].reciprocal().abs() - ways[k].reciprocal() * origin[:, k, None])
     walls = torch.minimum(out[0], out[2])
     first = seen.shape.shape[1] - len(SHELL)
     level = out[1] < walls
-    number = first + level * (2 - down.long())
+    number = first + level * (2 - (ways[1] > 0).long())
     return pack(torch.minimum(walls, out[1]), number)
 
 
-def _slopes(unit: Triple, shape: Int[Tensor, "S HW"]) -> Triple:
+def _slopes(spot: Triple, shape: Int[Tensor, "S HW"]) -> Triple:
     """The outward direction in unit coordinates; of the shell (shape -1) the inward one."""
-    x, y, z = unit
+    x, y, z = spot
     a, b, c = x.abs(), y.abs(), z.abs()
     flat = (shape <= 0).float() * torch.where(shape < 0, -1.0, 1.0)
     on_x = ((a >= b) & (a >= c)).float() * flat
