@@ -161,7 +161,7 @@ def draw_neighbours(recipe: Recipe, outcome: Outcome, count: int = 6) -> Any:
     queries, found = [], []
     for row, pair in enumerate(chosen):
         at = row * 7 % len(values[pair.anchor])
-        near = nearest(values[pair.anchor][at : at + 1], values[pair.target], count)[0]
+        near = nearest(values[pair.anchor][at : at + 1], values[pair.target], count)[0].cpu()
         image = to_images(views[pair.anchor][at : at + 1], grey=pair.anchor == "L")[0]
         images = to_images(views[pair.target][near], grey=pair.target == "L")
         queries.append((pair.name, image))

@@ -69,8 +69,17 @@ def batches(data: Resident, recipe: Recipe, size: int = 250) -> Iterator[Batch]:
 def features(
     encoders: nn.ModuleDict, recipe: Recipe, splits: Mapping[str, Resident], layer: str
 ) -> dict[str, Features]:
-    """Features of every split."""
-    return {split: extract(encoders, batches(data, recipe), layer) for split, data in splits.items()}
+    """Features of every split, made where this machine is fastest."""
+    device = fastest_device()
+    encoders.to(device)
+    return {
+        split: extract(encoders, batches(data.to(device), recipe), layer) for split, data in splits.items()
+    }
+
+
+def fastest_device() -> torch.device:
+    """CUDA where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def probe(
@@ -99,6 +108,7 @@ def supervised(
 ) -> nn.ModuleDict:
     """Encoders of the same shape, data and augmentation, trained on the labels: what contrast is measured against."""
     torch.manual_seed(recipe.seed)
+    data = data.to(fastest_device())
     encoders = build_encoders(recipe).to(data.device)
     generator = torch.Generator(data.device).manual_seed(recipe.seed)
 

@@ -48,6 +48,7 @@ VARIANTS = {
         clip=1.0,
     ),
     "gaps": toy_with_gaps,
+    "bfloat16": lambda: replace(toy(), precision="bf16-mixed"),
 }
 
 
