@@ -1,6 +1,7 @@
 """The commands: each reads its arguments, calls the library, and shows what comes back."""
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -37,11 +38,12 @@ def demo(
     run: Annotated[Path, typer.Option(help="The folder for the run and its report.")] = Path("runs/demo"),
     seed: Annotated[int, typer.Option(help="Another seed gives another run, the same seed the same.")] = 0,
     settings: Settings = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what the run folder holds.")] = False,
 ) -> None:
     """Train four views of rendered rooms in three minutes on two CPU cores, and report what they learned."""
     from coview.cli.demo import run_demo
 
-    run_demo(run, seed, settings or [], console)
+    run_demo(run, seed, settings or [], console, resume=resume)
 
 
 @app.command("list", epilog="Example: coview list")
@@ -67,7 +69,8 @@ def show(recipe: RecipeName, settings: Settings = None) -> None:
     for name, value in _flat(describe(found)):
         grid.add_row(Text(name, style="cyan"), Text(str(value)))
     console.print(grid)
-    console.print(Text(f"\nTrain it:  coview train {recipe}    Change it:  --set NAME=VALUE", style="dim"))
+    text = f"\nTrain it:  coview train {recipe}    Change it:  --set NAME=VALUE"
+    console.print(Text(text, style="dim"), soft_wrap=True)
 
 
 @app.command(epilog="Example: coview train demo --set epochs=2 --run runs/short")
@@ -87,7 +90,8 @@ def train(
     with LiveTraining(console, f"Training {recipe}") as live:
         training = fit(found, folder, resume=resume, origin=origin, observe=live.observe)
     if training.fabric.is_global_zero:
-        console.print(Text(f"{training.step} steps done, in {folder}. Next:  coview probe {folder}"))
+        following = f"coview probe {shlex.quote(str(folder))}"
+        console.print(Text(f"{training.step} steps done, in {folder}. Next:  {following}"), soft_wrap=True)
 
 
 @app.command(epilog="Example: coview probe runs/demo --kind knn --view L --view depth --layer fc")
@@ -119,7 +123,7 @@ def report(
     found = [read_run(run) for run in runs]
     write_page(out, report_page(found))
     console.print(compare(found).rich())
-    console.print(Text(f"Written: {out}"))
+    console.print(Text(f"Written: {out}"), soft_wrap=True)
 
 
 @app.command(epilog="Example: coview views demo --samples 8 --out views.png")
@@ -139,7 +143,7 @@ def views(
 
     found, _ = find_recipe(recipe, settings or [])
     write_sheet(found, out, samples=samples, split=split, augmented=augmented)
-    console.print(Text(f"Written: {out}"))
+    console.print(Text(f"Written: {out}"), soft_wrap=True)
 
 
 def main() -> None:
@@ -149,12 +153,13 @@ def main() -> None:
     try:
         code = app(arguments, prog_name="coview", standalone_mode=False)
     except KeyboardInterrupt:
-        _say("interrupted: go on with --resume")
         code = 130
     except Exception as error:
         if debug:
             raise
         code = _explain(error)
+    if code == 130:  # typer turns an interruption into this code
+        _say("interrupted: go on with --resume")
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -162,22 +167,28 @@ def main() -> None:
 def _explain(error: Exception) -> int:
     """One line for an error: 2 for wrong use, 1 for what went wrong all the same."""
     usage = getattr(error, "format_message", None)  # of typer's own errors
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(usage())
+        return 0
     if usage is not None:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "coview"
         _say(f"{_one_line(usage())} (see `{path} --help`)")
         return 2
     if type(error).__name__ in ("Exit", "Abort"):
-        return int(getattr(error, "exit_code", 1))
+        return int(getattr(error, "exit_code", 130))
     known = isinstance(error, ValueError | IndexError | FileNotFoundError | FileExistsError)
     expected = known or isinstance(error, OSError) or type(error).__name__ == "TrainingError"
     prefix = "" if expected else f"unexpected {type(error).__name__}: "
-    _say(f"{prefix}{_one_line(str(error))}{'' if expected else ' (--debug shows where)'}")
+    _say(
+        f"{prefix}{_one_line(str(error))}{'' if expected else ' (--debug shows where)'}", everywhere=not known
+    )
     return 2 if known else 1
 
 
-def _say(message: str) -> None:
-    if os.environ.get("RANK", "0") == "0" or "WORLD_SIZE" not in os.environ:
+def _say(message: str, *, everywhere: bool = False) -> None:
+    """Under torchrun wrong use is met by every process and said by the first; what goes wrong may be met by one."""
+    if everywhere or os.environ.get("RANK", "0") == "0" or "WORLD_SIZE" not in os.environ:
         print(f"coview: {message}", file=sys.stderr)
 
 

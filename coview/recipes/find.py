@@ -34,16 +34,28 @@ def recipes_in(module: ModuleType) -> dict[str, Maker]:
 
 def find_recipe(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
     """The recipe called `demo` or `my_file.py:my_recipe`, with settings, and what it takes to find it again."""
-    make = _from_file(name) if ".py" in name else _shipped(name)
+    make = find_maker(name)
+    try:
+        inspect.signature(make).bind()
+    except TypeError as error:
+        raise ValueError(
+            f"{name} must be a function that takes nothing and returns a recipe: {error}"
+        ) from error
     recipe = make()
     if not isinstance(recipe, Recipe):
         raise ValueError(f"{name} must return a coview.training.Recipe, got a {type(recipe).__name__}")
-    return override(recipe, settings), {"recipe": name, "settings": list(settings)}
+    return override(recipe, settings), {"recipe": _from_anywhere(name), "settings": list(settings)}
 
 
 def find_maker(name: str) -> Callable[..., Any]:
     """The function behind a recipe's name, for its docstring."""
     return _from_file(name) if ".py" in name else _shipped(name)
+
+
+def _from_anywhere(name: str) -> str:
+    """The name with the whole path of its file, so that a run can be opened from another folder."""
+    path, separator, function = name.rpartition(":")
+    return f"{Path(path).expanduser().resolve()}{separator}{function}" if ".py" in name else name
 
 
 def _is_recipe(function: Callable[..., Any]) -> bool:
@@ -79,11 +91,14 @@ def _from_file(name: str) -> Callable[..., Any]:
 
 
 def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = path.stem
+    if name in sys.stdlib_module_names or getattr(sys.modules.get(name), "__file__", str(path)) != str(path):
+        name = f"recipe_{name}"  # others must go on finding theirs
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # so that what it defines can be found by name
+    sys.modules[name] = module  # so that what it defines can be found by name
     sys.path.insert(0, str(path.parent))  # and its neighbours imported
     try:
         spec.loader.exec_module(module)

@@ -24,6 +24,7 @@ from coview.recipes.find import find_recipe
 from coview.training import Recipe, RunFolder, describe
 from coview.training.checkpoint import last_checkpoint, load_checkpoint
 from coview.training.loop import epoch_order
+from coview.training.resume import MAY_CHANGE
 from coview.training.state import build_encoders
 from coview.types import Batch
 from coview.views import cut
@@ -47,7 +48,11 @@ def open_run(folder: Path) -> Opened:
     if "recipe" not in record:
         raise ValueError(f"{folder} was trained from Python: open it there, with its own recipe")
     recipe, _ = find_recipe(record["recipe"], record["settings"])
-    changed = [name for name, value in describe(recipe).items() if record["fields"].get(name) != value]
+    changed = [
+        name
+        for name, value in describe(recipe).items()
+        if name not in MAY_CHANGE and record["fields"].get(name) != value
+    ]
     if changed:
         raise ValueError(
             f"recipe {record['recipe']} has changed since {folder} was trained: {', '.join(changed)} differ"

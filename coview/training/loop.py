@@ -14,7 +14,7 @@ from coview.training.progress import Observer, Watch
 from coview.training.recipe import Recipe, describe
 from coview.training.resume import restore, save
 from coview.training.run import RunFolder
-from coview.training.state import Training, gather, make_fabric, prepare
+from coview.training.state import Training, check_divides, gather, make_fabric, prepare
 from coview.types import Batch
 from coview.views import cut
 
@@ -24,7 +24,7 @@ def train_step(training: Training, batch: Batch) -> dict[str, Tensor]:
     embeddings = training.encoders(batch.views, batch.present)
     terms = training.objective(embeddings, batch.index, batch.present)
     training.optimiser.zero_grad()
-    training.fabric.backward(sum(terms.values()))
+    training.fabric.backward(sum(terms.values()) + _touch(training, embeddings))
     descend(training)
     remember(training, embeddings, batch)
     return {name: term.detach() for name, term in terms.items()}
@@ -33,9 +33,9 @@ def train_step(training: Training, batch: Batch) -> dict[str, Tensor]:
 def descend(training: Training) -> None:
     """Clip the gradient where the recipe says so, and follow it."""
     if training.fabric.world_size > 1:  # the encoders' gradients are averaged already
-        for parameter in training.objective.parameters():
-            if parameter.grad is not None:
-                parameter.grad = training.fabric.all_reduce(parameter.grad)
+        for parameter in training.objective.parameters():  # a pair may have no anchors on one of them
+            grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            parameter.grad = training.fabric.all_reduce(grad)
     if training.recipe.clip is not None:
         nn.utils.clip_grad_norm_(training.parameters, training.recipe.clip)
     training.optimiser.step()
@@ -47,9 +47,14 @@ def remember(training: Training, embeddings: dict[str, Tensor], batch: Batch) ->
     gathered = {name: gather(fabric, embedding.detach()) for name, embedding in embeddings.items()}
     present = {name: gather(fabric, have) for name, have in (batch.present or {}).items()}
     training.objective.remember(gathered, gather(fabric, batch.index), present or None)
-    if fabric.world_size > 1:
-        for buffer in training.objective.stateful.buffers():
-            buffer.copy_(fabric.broadcast(buffer))
+    if fabric.world_size > 1:  # batch norms and normalisers have seen a part each
+        for buffer in [*training.encoders.buffers(), *training.objective.stateful.buffers()]:
+            torch.distributed.broadcast(buffer, 0)
+
+
+def _touch(training: Training, embeddings: dict[str, Tensor]) -> Tensor | float:
+    """Nothing, from every embedding: processes wait for the gradient of a view that no anchor of theirs has."""
+    return 0.0 if training.fabric.world_size == 1 else sum(0 * one.sum() for one in embeddings.values())
 
 
 def fit(
@@ -68,13 +73,15 @@ def fit(
     fabric = make_fabric(recipe)
     run = RunFolder(folder, write=fabric.is_global_zero)
     if resume:
-        run.read_json("recipe.json")  # says so where this is no run folder
+        record = run.read_json("recipe.json")  # says so where this is no run folder
     elif run.write:
         run.check_free()
     data = recipe.data("train").to(fabric.device)
+    check_divides(recipe, data, fabric.world_size)
     training = prepare(recipe, data, fabric)
     if resume:
         restore(training, run, data)
+        run.write_json("recipe.json", {**record, **(origin or {}), "fields": describe(recipe)})
     elif run.write:
         run.create({**(origin or {}), "fields": describe(recipe)}, recipe.seed)
     fabric.barrier()

@@ -5,7 +5,7 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from torch import nn
 
@@ -124,7 +124,8 @@ def _set(holder: Any, path: Sequence[str], text: str, name: str) -> Any:
         where = f" of {'.'.join(name.split('.')[: -len(path)])}" if len(path) < len(name.split(".")) else ""
         offer = f"{_nearest(first, inside)}; there are {', '.join(inside)}" if inside else ""
         raise ValueError(f"no field '{first}'{where} to set in '{name}'{offer}")
-    new = _set(inside[first], rest, text, name) if rest else _parse(text, inside[first], name)
+    hint = get_type_hints(type(holder)).get(first) if is_dataclass(holder) else None
+    new = _set(inside[first], rest, text, name) if rest else _parse(text, inside[first], name, hint)
     if isinstance(holder, partial):
         return partial(holder.func, *holder.args, **{**holder.keywords, first: new})
     if isinstance(holder, Mapping):
@@ -141,7 +142,7 @@ def _inside(holder: Any) -> Iterator[tuple[str, Any]]:
         yield from ((field.name, getattr(holder, field.name)) for field in fields(holder))
 
 
-def _parse(text: str, old: Any, name: str) -> Any:
+def _parse(text: str, old: Any, name: str, hint: Any = None) -> Any:
     if not isinstance(old, PLAIN):
         parts = ", ".join(f"{name}.{key}" for key, value in _inside(old) if isinstance(value, PLAIN))
         raise ValueError(f"'{name}' is a part, not a value{f'; to be set in it: {parts}' if parts else ''}")
@@ -150,13 +151,20 @@ def _parse(text: str, old: Any, name: str) -> Any:
         new = new if text.lower() in ("true", "false", "none") else ast.literal_eval(text)
     except (ValueError, SyntaxError):
         new = text
-    if isinstance(old, float) and type(new) is int:
+    choices = (
+        tuple(one for one in (get_args(hint) or PLAIN) if isinstance(one, type))
+        if old is None
+        else (type(old),)
+    )
+    if float in choices and int not in choices and type(new) is int:
         new = float(new)
     if isinstance(old, tuple) and isinstance(new, list | int | float):
         new = tuple(new) if isinstance(new, list) else (new,)
-    mixed = old is None or new is None or name.endswith("draw")
-    if not mixed and type(new) is not type(old):
-        raise ValueError(f"'{name}' is {old!r}: wanted is {type(old).__name__}, got '{text}'")
+    optional = type(None) in (get_args(hint) if hint is not None else ())
+    fits = type(new) in choices or (new is None and optional) or name.endswith("draw")
+    if not fits:
+        wanted = " or ".join(one.__name__ for one in choices if one is not type(None))
+        raise ValueError(f"'{name}' is {old!r}: wanted is {wanted}, got '{text}'")
     return new
 
 

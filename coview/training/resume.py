@@ -49,10 +49,10 @@ def restore(training: Training, run: RunFolder, data: Resident) -> None:
     training.objective.load_state_dict(state["objective"])
     training.optimiser.load_state_dict(state["optimiser"])
     rank = min(training.fabric.global_rank, len(state["random"]) - 1)
-    training.generator.set_state(state["generator"][rank])
-    torch.set_rng_state(state["random"][rank])
+    training.generator.set_state(state["generator"][rank].clone())  # a row in place makes torch crash
+    torch.set_rng_state(state["random"][rank].clone())
     if state["cuda_random"] is not None and torch.cuda.is_available():
-        torch.cuda.set_rng_state(state["cuda_random"][rank])
+        torch.cuda.set_rng_state(state["cuda_random"][rank].clone())
     training.step = state["step"]
     run.forget_after(training.step)
 

@@ -54,7 +54,10 @@ class RunFolder:
         path = self.path / name
         if not path.is_file():
             raise FileNotFoundError(f"{self.path} is not a run folder: it has no {name}")
-        return json.loads(path.read_text())
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path} is not valid JSON: {error}") from error
 
     def write_json(self, name: str, value: dict[str, Any]) -> None:
         if self.write:

@@ -47,8 +47,8 @@ def make_fabric(recipe: Recipe) -> Any:
         accelerator="cuda" if cuda else "cpu",
         devices=local,
         num_nodes=max(world // local, 1),
-        # A view may be missing on one process; the memory, not DDP, keeps the buffers alike.
-        strategy=DDPStrategy(find_unused_parameters=True, broadcast_buffers=False) if world > 1 else "auto",
+        # An encoder may have parameters that its embedding does not depend on.
+        strategy=DDPStrategy(find_unused_parameters=True) if world > 1 else "auto",
         precision=precision,
     )
     fabric.launch()
@@ -105,6 +105,20 @@ def check_present(data: Resident, recipe: Recipe) -> None:
             raise ValueError(f"view '{view}' is missing for all {len(have)} samples of dataset '{data.name}'")
 
 
+def check_divides(recipe: Recipe, data: Resident, processes: int) -> None:
+    """Refuse batches of which processes would get unequal parts."""
+    size = min(recipe.batch_size, len(data))
+    if size % processes:
+        raise ValueError(
+            f"a batch of {size} samples does not divide among {processes} processes: "
+            f"set batch_size to a multiple of {processes}"
+        )
+
+
 def gather(fabric: Any, values: Tensor) -> Tensor:
     """The rows of every process, in the order of the processes."""
-    return values if fabric.world_size == 1 else fabric.allgather(values).flatten(0, 1)
+    if fabric.world_size == 1:
+        return values
+    parts = [torch.empty_like(values) for _ in range(fabric.world_size)]
+    torch.distributed.all_gather(parts, values.contiguous())
+    return torch.cat(parts)
