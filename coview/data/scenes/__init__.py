@@ -9,10 +9,10 @@ from torch import Tensor
 from coview.data.resident import Resident
 from coview.data.scenes.dice import Dice
 from coview.data.scenes.flow import flow
-from coview.data.scenes.furniture import SEGMENTS
 from coview.data.scenes.layout import furnish, solids
 from coview.data.scenes.motion import MOTIONS, shoot
 from coview.data.scenes.paint import colour
+from coview.data.scenes.pieces import SEGMENTS
 from coview.data.scenes.rooms import ROOMS
 from coview.data.scenes.sensor import sense_colour, sense_depth, sense_normal
 from coview.data.scenes.surface import surface, with_shell

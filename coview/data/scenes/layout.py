@@ -8,7 +8,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from coview.data.scenes.dice import Dice, cosine_sine
-from coview.data.scenes.furniture import PIECES, SEGMENTS, SHAPES
+from coview.data.scenes.furniture import PIECES
+from coview.data.scenes.pieces import SEGMENTS, SHAPES
 from coview.data.scenes.rooms import EVERYWHERE, FURNISHED, ROOMS, TOY, Slot
 
 SIDES = {"back": (1.0, 0.0), "left": (0.0, -1.0), "right": (0.0, 1.0), "front": (-1.0, 0.0)}  # cosine, sine
@@ -164,9 +165,7 @@ def _take(values: Float[Tensor, "B S C"], slot: Int[Tensor, "B S"]) -> Float[Ten
 @lru_cache
 def _pieces(device: torch.device) -> Float[Tensor, "N 3 2"]:
     """The span of width, height and depth of every kind of piece."""
-    return torch.tensor(
-        [(piece.width, piece.height, piece.depth) for piece in PIECES.values()], device=device
-    )
+    return torch.tensor([piece.size for piece in PIECES.values()], device=device)
 
 
 @lru_cache

@@ -11,8 +11,15 @@ from coview.data.scenes.layout import Rooms
 from coview.data.scenes.rooms import FIRST, TOY
 
 MOTIONS = (
-    *("still", "pan left", "pan right", "dolly in", "dolly out"),
-    *("slide left", "slide right", "bounce", "turn"),
+    "still",
+    "pan left",
+    "pan right",
+    "dolly in",
+    "dolly out",
+    "slide left",
+    "slide right",
+    "bounce",
+    "turn",
 )
 STEPS = {
     "pan": (0.025, 0.05, 0.5),
@@ -39,7 +46,7 @@ def camera(dice: Dice, rooms: Rooms, aim: Float[Tensor, "B 3"]) -> tuple[Tensor,
     )
     forward = _unit(aim - position)
     right = _unit(torch.stack((forward[:, 2], torch.zeros_like(x), -forward[:, 0]), -1))
-    down = torch.linalg.cross(forward, right)
+    down = _cross(forward, right)
     cosine, sine = (part[:, None] for part in cosine_sine(dice.uniform("roll", -0.05, 0.05)))
     axes = torch.stack((cosine * right + sine * down, cosine * down - sine * right, forward), -1)
     return position, axes, dice.uniform("focal", 0.74, 0.95)
@@ -118,6 +125,12 @@ def _about_vertical(axes: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     """Turn vectors (the columns of axes) about the world's y: a positive angle turns z towards x, to the right."""
     x, y, z = axes.unbind(-2)
     return torch.stack((cosine * x + sine * z, y + 0 * cosine, cosine * z - sine * x), -2)
+
+
+def _cross(first: Float[Tensor, "B 3"], second: Float[Tensor, "B 3"]) -> Float[Tensor, "B 3"]:
+    """Step by step: torch.linalg.cross rounds differently from one kind of processor to the next."""
+    (x, y, z), (u, v, w) = first.unbind(-1), second.unbind(-1)
+    return torch.stack((y * w - z * v, z * u - x * w, x * v - y * u), -1)
 
 
 def _unit(vector: Float[Tensor, "*S 3"]) -> Float[Tensor, "*S 3"]:

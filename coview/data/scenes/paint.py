@@ -5,9 +5,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from coview.data.scenes.dice import Dice
-from coview.data.scenes.furniture import GLOW, SEGMENTS
 from coview.data.scenes.layout import PARTS, SLOTS, Rooms, Solids
 from coview.data.scenes.motion import Camera
+from coview.data.scenes.pieces import GLOW, SEGMENTS
 from coview.data.scenes.rooms import LIGHTS
 from coview.data.scenes.surface import Surface, distances
 from coview.data.scenes.vector import Triple, dot, split, triple

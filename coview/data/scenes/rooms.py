@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from coview.data.scenes.furniture import Span
+from coview.data.scenes.pieces import Span
 
 Side = Literal["back", "left", "right", "front"]
 HERE: Span = (0.0, 0.0)
@@ -45,6 +45,13 @@ EVERYWHERE = (
 FIRST = len(EVERYWHERE)
 LIGHTS = (0, 1)
 TOY = 2
+
+
+def _chairs(table: int, *places: tuple[Side, float]) -> tuple[Slot, ...]:
+    """Chairs that face a table, most of them there."""
+    loose = {"gap": (-0.2, 0.1), "turn": (-0.25, 0.25), "chance": 0.9}
+    return tuple(Slot("chair", side, beside=table, along=(x - 0.1, x + 0.1), **loose) for side, x in places)
+
 
 FURNISHED = {
     "bathroom": (
@@ -97,29 +104,10 @@ FURNISHED = {
     "dining room": (
         Slot("table", along=(-0.4, 0.4), gap=(1.0, 1.5), plan=0, turn=(-0.2, 0.2)),
         Slot("round table", along=(-0.4, 0.4), gap=(1.0, 1.5), plan=1),
-        *(
-            Slot(
-                "chair",
-                side,
-                beside=FIRST,
-                along=(x - 0.1, x + 0.1),
-                gap=(-0.2, 0.08),
-                turn=(-0.25, 0.25),
-                chance=0.9,
-            )
-            for side, x in (
-                ("front", -0.5),
-                ("front", 0.5),
-                ("back", -0.5),
-                ("back", 0.5),
-                ("left", 0),
-                ("right", 0),
-            )
+        *_chairs(
+            FIRST, ("front", -0.5), ("front", 0.5), ("back", -0.5), ("back", 0.5), ("left", 0), ("right", 0)
         ),
-        *(
-            Slot("chair", side, beside=FIRST + 1, gap=(-0.15, 0.1), turn=(-0.25, 0.25), chance=0.9)
-            for side in ("front", "back", "left", "right")
-        ),
+        *_chairs(FIRST + 1, ("front", 0), ("back", 0), ("left", 0), ("right", 0)),
         Slot("sideboard", along=(-0.6, 0.6), chance=0.5),
     ),
     "kitchen": (

@@ -7,9 +7,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from coview.data.scenes.cast import FAR, Seen, directions, look, nearest, pack, unpack
-from coview.data.scenes.furniture import SEGMENTS
 from coview.data.scenes.layout import Rooms, Solids
 from coview.data.scenes.motion import Camera
+from coview.data.scenes.pieces import SEGMENTS
 from coview.data.scenes.vector import Triple, dot, split, triple, unit
 
 SHELL = ("wall", "floor", "ceiling")
