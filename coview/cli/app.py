@@ -167,13 +167,13 @@ def main() -> None:
 def _explain(error: Exception) -> int:
     """One line for an error: 2 for wrong use, 1 for what went wrong all the same."""
     usage = getattr(error, "format_message", None)  # of typer's own errors
-    if type(error).__name__ == "NoArgsIsHelpError":
-        print(usage())
-        return 0
-    if usage is not None:
+    if callable(usage):
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(usage())
+            return 0
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "coview"
-        _say(f"{_one_line(usage())} (see `{path} --help`)")
+        _say(f"{_one_line(str(usage()))} (see `{path} --help`)")
         return 2
     if type(error).__name__ in ("Exit", "Abort"):
         return int(getattr(error, "exit_code", 130))

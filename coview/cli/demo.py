@@ -1,5 +1,6 @@
 """`coview demo`: rendered rooms to a report, in three minutes on two CPU cores."""
 
+import shlex
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -42,27 +43,28 @@ class Outcome:
     embeddings: Features
 
 
-def run_demo(folder: Path, seed: int, settings: list[str], console: Console) -> None:
+def run_demo(folder: Path, seed: int, settings: list[str], console: Console, *, resume: bool = False) -> None:
     """Render, train, measure, report."""
     started = time.perf_counter()
     settings = [f"seed={seed}", *settings]
     recipe, origin = find_recipe("demo", settings)
     console.print(Text("Rendering rooms ..."))
-    RunFolder(folder).check_free()
+    if not resume:
+        RunFolder(folder).check_free()
     show_sheet(recipe, recipe.data("train"), console)
     with LiveTraining(console, "Contrasting four views") as live:
-        fit(recipe, folder, origin=origin, observe=live.observe)
+        fit(recipe, folder, resume=resume, origin=origin, observe=live.observe)
     outcome = measure(recipe, open_run(folder).encoders, console)
     seconds = time.perf_counter() - started
     recalls = retrieval_table(outcome.recall, f"{len(outcome.splits['test']):,} rooms to choose from")
     tables = {"linear probe": linear_table(outcome), "retrieval": recalls}
-    result = summary(outcome, tables, seconds, f"coview probe {folder} --kind knn")
+    result = summary(outcome, tables, seconds, f"coview probe {shlex.quote(str(folder))} --kind knn")
     RunFolder(folder).write_json("result.json", result)
     write_page(folder / "report.html", report(recipe, folder, outcome, [*tables.values()], result))
     for table in tables.values():
         console.print(table.rich())
-    console.print(Text(f"\nThe whole story, with pictures:  {folder / 'report.html'}"))
-    console.print(Text(f"Go on from here:                 {result['command']}"))
+    console.print(Text(f"\nThe whole story, with pictures:  {folder / 'report.html'}"), soft_wrap=True)
+    console.print(Text(f"Go on from here:                 {result['command']}"), soft_wrap=True)
     console.print(Text(f"{seconds:.0f} seconds.", style="dim"))
 
 

@@ -73,7 +73,8 @@ class Objective(nn.Module):
         keys = {view: self._key(view, embedding) for view, embedding in embeddings.items()}
         self.negatives.update(keys, index, present)
         for loss in self.stateful.values():
-            loss.update()  # pyright: ignore[reportCallIssue]
+            if callable(update := getattr(loss, "update", None)):
+                update()
 
     def _choices(
         self, pair: Pair, embeddings: Embeddings, index: Tensor, present: Present

@@ -30,7 +30,8 @@ def demo() -> Recipe:
         views=VIEWS,
         augment=partial(crop_and_flip, size=64, padding=6),
         encoders={
-            name: partial(SmallConv, channels, width=24, dim=64) for name, channels in CHANNELS.items()
+            name: partial(SmallConv, channels=channels, width=24, dim=64)
+            for name, channels in CHANNELS.items()
         },
         graph=full_graph(list(VIEWS)),
         critic=partial(CosineCritic, temperature=0.1),

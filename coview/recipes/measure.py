@@ -42,21 +42,19 @@ class Opened:
     step: int
 
 
-def open_run(folder: Path) -> Opened:
-    """Read a run back; its recipe is made again, and must be what it was."""
+def open_run(folder: Path, recipe: Recipe | None = None) -> Opened:
+    """Read a run back. Its recipe is made again, or given where it has no name; it must be what it was."""
     record = RunFolder(folder).read_json("recipe.json")
-    if "recipe" not in record:
-        raise ValueError(f"{folder} was trained from Python: open it there, with its own recipe")
-    recipe, _ = find_recipe(record["recipe"], record["settings"])
+    if recipe is None and "recipe" not in record:
+        raise ValueError(f"{folder} was trained from Python: open it there, with open_run(folder, recipe)")
+    recipe = recipe or find_recipe(record["recipe"], record["settings"])[0]
     changed = [
         name
         for name, value in describe(recipe).items()
         if name not in MAY_CHANGE and record["fields"].get(name) != value
     ]
     if changed:
-        raise ValueError(
-            f"recipe {record['recipe']} has changed since {folder} was trained: {', '.join(changed)} differ"
-        )
+        raise ValueError(f"the recipe has changed since {folder} was trained: {', '.join(changed)} differ")
     path = last_checkpoint(folder / "checkpoints")
     if path is None:
         raise FileNotFoundError(f"{folder} has no checkpoint yet: train it with --resume")

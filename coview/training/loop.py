@@ -72,18 +72,21 @@ def fit(
     """
     fabric = make_fabric(recipe)
     run = RunFolder(folder, write=fabric.is_global_zero)
-    if resume:
-        record = run.read_json("recipe.json")  # says so where this is no run folder
-    elif run.write:
+    record = {
+        **(run.read_json("recipe.json") if resume else {}),
+        **(origin or {}),
+        "fields": describe(recipe),
+    }
+    if run.write and not resume:
         run.check_free()
     data = recipe.data("train").to(fabric.device)
     check_divides(recipe, data, fabric.world_size)
     training = prepare(recipe, data, fabric)
     if resume:
         restore(training, run, data)
-        run.write_json("recipe.json", {**record, **(origin or {}), "fields": describe(recipe)})
+        run.write_json("recipe.json", record)
     elif run.write:
-        run.create({**(origin or {}), "fields": describe(recipe)}, recipe.seed)
+        run.create(record, recipe.seed)
     fabric.barrier()
     try:
         _train(training, data, run, Watch(training, data, run, observe))

@@ -130,7 +130,7 @@ def _set(holder: Any, path: Sequence[str], text: str, name: str) -> Any:
         return partial(holder.func, *holder.args, **{**holder.keywords, first: new})
     if isinstance(holder, Mapping):
         return {**holder, first: new}
-    return replace(holder, **{first: new})
+    return replace(holder, **{first: new})  # pyright: ignore[reportArgumentType]
 
 
 def _inside(holder: Any) -> Iterator[tuple[str, Any]]:

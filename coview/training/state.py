@@ -28,6 +28,11 @@ class Training:
     step: int = 0
 
     @property
+    def trained(self) -> Encoders:
+        """The encoders without what surrounds them for training."""
+        return getattr(self.encoders, "module", self.encoders)  # pyright: ignore[reportReturnType]
+
+    @property
     def parameters(self) -> list[nn.Parameter]:
         return [*self.encoders.parameters(), *self.objective.parameters()]
 
@@ -78,24 +83,32 @@ def build_encoders(recipe: Recipe) -> Encoders:
 
 def embedding_size(encoders: Encoders, data: Resident, recipe: Recipe) -> int:
     """Numbers in an embedding, by encoding two samples; what does not fit is found here, before training."""
-    batch = cut(data.fetch(torch.arange(min(2, len(data)))), recipe.views)
-    sizes = {}
-    for name in encoders:
-        view = batch.views[name].cpu()
-        try:
-            with torch.no_grad():
-                sizes[name] = tuple(encoders[name].eval()(torch.nan_to_num(view)).shape)
-        except RuntimeError as error:
-            raise ValueError(
-                f"the encoder of view '{name}' does not take it: the view is {list(view.shape)} ({error})"
-            ) from error
-        encoders[name].train()
-        if len(sizes[name]) != 2:
-            raise ValueError(f"the encoder of view '{name}' must return [B D], got {list(sizes[name])}")
-    if len({size[1] for size in sizes.values()}) > 1:
-        listing = ", ".join(f"{name} {size[1]}" for name, size in sizes.items())
+    views = cut(data.fetch(torch.arange(min(2, len(data)))), recipe.views).views
+    sizes = {name: _try(name, encoders[name], views[name].cpu(), recipe.probe_layer) for name in encoders}
+    if len(set(sizes.values())) > 1:
+        listing = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise ValueError(f"embeddings must have one size to be compared, got {listing}")
-    return next(iter(sizes.values()))[1]
+    return next(iter(sizes.values()))
+
+
+@torch.no_grad()
+def _try(name: str, encoder: nn.Module, view: Tensor, layer: str) -> int:
+    """Encode a view on trial: it must fit, give [B D], and have the layer that probes will look at."""
+    encoder.eval()
+    try:
+        layers = encoder.features(torch.nan_to_num(view)) if hasattr(encoder, "features") else {}  # pyright: ignore
+        embedding = encoder(torch.nan_to_num(view))
+    except RuntimeError as error:
+        raise ValueError(
+            f"the encoder of view '{name}' does not take it: the view is {list(view.shape)} ({error})"
+        ) from error
+    encoder.train()
+    if embedding.ndim != 2:
+        raise ValueError(f"the encoder of view '{name}' must return [B D], got {list(embedding.shape)}")
+    if layer not in {**layers, "embedding": embedding}:
+        known = ", ".join({**layers, "embedding": embedding})
+        raise ValueError(f"probe_layer is '{layer}', but the encoder of view '{name}' has {known}")
+    return embedding.shape[1]
 
 
 def check_present(data: Resident, recipe: Recipe) -> None:

@@ -256,3 +256,19 @@ def test_a_view_missing_for_a_whole_batch():
         pytest.raises(ValueError, match="no sample of this batch has both views of any pair"),
     ):
         pair(embed(), torch.arange(BATCH), {"c": nobody})
+
+
+def test_a_loss_with_parameters_needs_no_update():
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.ones(()))
+
+        def forward(self, query, candidates):
+            return self.scale * softmax_loss(query, candidates)
+
+    objective = Objective(full_graph(VIEWS), CosineCritic(), InBatch(), Scaled())
+    embeddings = embed()
+    sum(objective(embeddings, torch.arange(BATCH)).values()).backward()
+    objective.remember(embeddings, torch.arange(BATCH))
+    assert len(list(objective.parameters())) == 6

@@ -235,3 +235,10 @@ def test_an_encoder_that_does_not_fit_its_view(tmp_path):
     unequal = {**toy().encoders, "touch": partial(toy().encoders["touch"].func, 5, dim=12)}
     with pytest.raises(ValueError, match="one size to be compared, got sound 11, touch 12, smell 11"):
         fit(replace(toy(), encoders=unequal), tmp_path / "run")
+
+
+def test_a_layer_to_probe_that_is_not_there(tmp_path):
+    with pytest.raises(
+        ValueError, match="probe_layer is 'fc', but the encoder of view 'sound' has hidden1, embedding"
+    ):
+        fit(replace(toy(), probe_layer="fc"), tmp_path / "run")
