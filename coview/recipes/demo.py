@@ -36,7 +36,7 @@ def demo() -> Recipe:
         graph=full_graph(list(VIEWS)),
         critic=partial(CosineCritic, temperature=0.1),
         negatives=partial(Bank, draw="all", momentum=0.5, start="empty"),
-        epochs=20,
+        epochs=16,
         batch_size=128,
         optimiser="adamw",
         learning_rate=2e-3,

@@ -1,0 +1,71 @@
+"""Run under several processes by test_processes.py: trainings, and what each process holds after them."""
+
+import os
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import nn
+from toys import SIZES, tables, toy
+
+from coview.contrast import Bank, BilinearCritic
+from coview.data import Resident
+from coview.training import Recipe, Training, fit
+from coview.training.loop import epoch_order
+
+
+def plain() -> Recipe:
+    """No draws and no batch norm: a batch in two parts gives the gradient of the whole, up to rounding."""
+    return replace(
+        toy(),
+        augment=None,
+        encoders={name: partial(nn.Linear, size, 11) for name, size in SIZES.items()},
+        negatives=partial(Bank, draw="all"),
+    )
+
+
+def lopsided(split: str) -> Resident:
+    """In the second batch of 16 the second of two processes meets no smell, in the third the first no sound."""
+    data = tables(split)
+    present = {name: torch.ones(len(data), dtype=torch.bool) for name in ("smell", "sound")}
+    _, second, third, *_ = epoch_order(len(data), 16, 0, 0)
+    present["smell"][second[1::2]] = False
+    present["sound"][third[::2]] = False
+    return replace(data, present=present)
+
+
+def with_gaps() -> Recipe:
+    """Critics that learn, some of which have nothing to learn from on one of the processes."""
+    return replace(
+        toy(), data=lopsided, critic=partial(BilinearCritic, 11), optimiser="adamw", learning_rate=1e-3
+    )
+
+
+def held(training: Training) -> dict[str, torch.Tensor]:
+    """Everything that was learned or remembered, by name."""
+    return {**training.encoders.state_dict(), **training.objective.state_dict()}
+
+
+def main(folder: Path) -> None:
+    rank = os.environ["RANK"]
+
+    def keep(name: str, training: Training) -> None:
+        torch.save(held(training), folder / f"{name}-{rank}.pt")
+
+    keep("plain", fit(plain(), folder / "plain"))
+    keep("whole", fit(toy(), folder / "whole"))
+    for steps in (1, 8):  # at the first step, and within an epoch
+        fit(replace(toy(), steps=steps), folder / "parts", resume=steps > 1)
+        torch.rand(int(rank) + 3)  # whatever else has been drawn must not matter
+    keep("parts", fit(toy(), folder / "parts", resume=True))
+    keep("gaps", fit(with_gaps(), folder / "gaps"))
+    try:
+        fit(replace(toy(), batch_size=15), folder / "odd")
+    except ValueError as error:
+        (folder / f"odd-{rank}.txt").write_text(str(error))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
