@@ -50,7 +50,7 @@ class LiveTraining:
             self.live.update(Group(self.progress, pair_table(row)))
         elif time.monotonic() - self.said > self.quiet_seconds or row["step"] == row["steps"]:
             self.said = time.monotonic()
-            self.console.print(Text(self._line(row)))
+            self.console.print(Text(self._line(row)), soft_wrap=True)
 
     def _line(self, row: dict[str, Any]) -> str:
         bounds = list(row["bounds"].values())

@@ -23,6 +23,7 @@ def plain() -> Recipe:
         augment=None,
         encoders={name: partial(nn.Linear, size, 11) for name, size in SIZES.items()},
         negatives=partial(Bank, draw="all"),
+        probe_layer="embedding",
     )
 
 
