@@ -1,11 +1,11 @@
 """`coview probe`: a run's encoders, frozen, and what can be read from them."""
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
 from torch import nn
 
+from coview.names import did_you_mean
 from coview.recipes.measure import ALL, KINDS, features, open_run, probe, probe_views, retrieval
 from coview.reports.tables import Table
 from coview.training import Recipe
@@ -47,10 +47,9 @@ def _retrieval(recipe: Recipe, encoders: nn.ModuleDict, layer: str) -> dict[str,
 def _chosen(encoders: nn.ModuleDict, views: Sequence[str]) -> nn.ModuleDict:
     for view in views:
         if view not in encoders:
-            near = difflib.get_close_matches(view, list(encoders), n=1)
-            hint = f" (did you mean '{near[0]}'?)" if near else ""
             raise ValueError(
-                f"the run has no view '{view}'{hint}; it has {', '.join(encoders)} or, without --view, {ALL}"
+                f"the run has no view '{view}'{did_you_mean(view, encoders)}; "
+                f"it has {', '.join(encoders)} or, without --view, {ALL}"
             )
     return nn.ModuleDict({view: encoders[view] for view in views}) if views else encoders
 

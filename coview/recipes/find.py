@@ -1,6 +1,5 @@
 """Recipes by name: those that ship, and those in a file of the user's."""
 
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -12,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import coview.recipes
+from coview.names import did_you_mean
 from coview.training import Recipe, override
 
 Maker = Callable[[], Recipe]
@@ -68,7 +68,7 @@ def _shipped(name: str) -> Maker:
     known = shipped_recipes()
     if name not in known:
         raise ValueError(
-            f"no recipe '{name}'{_nearest(name, known)}; `coview list` names all, my_file.py:my_recipe is yours"
+            f"no recipe '{name}'{did_you_mean(name, known)}; `coview list` names all, my_file.py:my_recipe is yours"
         )
     return known[name]
 
@@ -85,7 +85,8 @@ def _from_file(name: str) -> Callable[..., Any]:
     if not callable(found):
         known = recipes_in(module)
         raise ValueError(
-            f"{path_text} has no function '{function}'{_nearest(function, known)}; it has {list(known) or 'no recipes'}"
+            f"{path_text} has no function '{function}'{did_you_mean(function, known)}; "
+            f"it has {list(known) or 'no recipes'}"
         )
     return found
 
@@ -105,8 +106,3 @@ def _load(path: Path) -> ModuleType:
     finally:
         sys.path.remove(str(path.parent))
     return module
-
-
-def _nearest(name: str, known: Any) -> str:
-    near = difflib.get_close_matches(name, list(known), n=2)
-    return f" (did you mean {' or '.join(repr(one) for one in near)}?)" if near else ""

@@ -1,7 +1,6 @@
 """What a run is made of, as one frozen value that can be shown, changed by name and written down."""
 
 import ast
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
@@ -12,6 +11,7 @@ from torch import nn
 from coview.contrast import Bank, CosineCritic, Critic, InBatch, Negatives, PairGraph, Queue, softmax_loss
 from coview.contrast.objective import Loss
 from coview.data import Resident
+from coview.names import did_you_mean
 from coview.types import Augment, Present, View
 
 PLAIN = (int, float, str, bool, tuple, type(None))
@@ -75,13 +75,13 @@ class Recipe:
         if missing:
             raise ValueError(
                 f"the graph contrasts view '{missing[0]}', but only {', '.join(self.encoders)} have encoders"
-                f"{_nearest(missing[0], self.encoders)}"
+                f"{did_you_mean(missing[0], self.encoders)}"
             )
         unseen = [view for view in self.encoders if view not in self.views]
         if unseen:
             raise ValueError(
                 f"there is an encoder for view '{unseen[0]}', but the views are {', '.join(self.views)}"
-                f"{_nearest(unseen[0], self.views)}"
+                f"{did_you_mean(unseen[0], self.views)}"
             )
         for name, least in {"epochs": 1, "batch_size": 2, "log_every": 1, "save_every": 1}.items():
             if getattr(self, name) < least:
@@ -122,7 +122,7 @@ def _set(holder: Any, path: Sequence[str], text: str, name: str) -> Any:
     inside = dict(_inside(holder))
     if first not in inside:
         where = f" of {'.'.join(name.split('.')[: -len(path)])}" if len(path) < len(name.split(".")) else ""
-        offer = f"{_nearest(first, inside)}; there are {', '.join(inside)}" if inside else ""
+        offer = f"{did_you_mean(first, inside)}; there are {', '.join(inside)}" if inside else ""
         raise ValueError(f"no field '{first}'{where} to set in '{name}'{offer}")
     hint = get_type_hints(type(holder)).get(first) if is_dataclass(holder) else None
     new = _set(inside[first], rest, text, name) if rest else _parse(text, inside[first], name, hint)
@@ -166,11 +166,6 @@ def _parse(text: str, old: Any, name: str, hint: Any = None) -> Any:
         wanted = " or ".join(one.__name__ for one in choices if one is not type(None))
         raise ValueError(f"'{name}' is {old!r}: wanted is {wanted}, got '{text}'")
     return new
-
-
-def _nearest(name: str, known: Any) -> str:
-    near = difflib.get_close_matches(name, list(known), n=2)
-    return f" (did you mean {' or '.join(repr(one) for one in near)}?)" if near else ""
 
 
 def _dotted(value: Any) -> str:
