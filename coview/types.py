@@ -1,7 +1,7 @@
 """The nouns of the library: samples, views, embeddings, batches and candidates.
 
 Letters in shapes: N samples of a dataset, B samples of a batch, D numbers of an embedding, K candidates,
-C channels, H and W height and width, T frames, V views.
+C channels, H and W height and width, T frames (of clips [B T C H W]), V views.
 """
 
 from collections.abc import Callable, Mapping

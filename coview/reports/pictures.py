@@ -62,16 +62,16 @@ def to_images(views: Shaped[Tensor, "B ..."], *, grey: bool = False, hole: Hole 
 
 
 def _plain_numbers(views: Shaped[Tensor, "B ..."]) -> np.ndarray:
-    """[B C H W] or [B D] in float64; of clips [B C T H W] the middle frame; bytes become 0 to 1."""
+    """[B C H W] or [B D] in float64; of clips [B T C H W] the middle frame; bytes become 0 to 1."""
     values = views.detach().cpu()
     values = values.double() / 255 if values.dtype == torch.uint8 else values.double()
     if values.ndim == 3:
         values = values[:, None]
     if values.ndim == 5:
-        values = values[:, :, values.shape[2] // 2]
+        values = values[:, values.shape[1] // 2]
     if values.ndim not in (2, 4) or 0 in values.shape:
         raise ValueError(
-            f"a view is shown from [D], [H W], [C H W] or [C T H W], came: {list(views.shape[1:])}"
+            f"a view is shown from [D], [H W], [C H W] or [T C H W], came: {list(views.shape[1:])}"
         )
     return values.numpy()
 

@@ -1,4 +1,4 @@
-"""Colour views of an "rgb" field: L and ab of CIE Lab, each channel scaled to [-1, 1]."""
+"""Colour views of an "rgb" field, pictures or clips: L and ab of CIE Lab, each channel scaled to [-1, 1]."""
 
 import torch
 from jaxtyping import Float, UInt8
@@ -12,25 +12,24 @@ MIDDLE = (50.0, 6.025, -6.6895)  # of L, a and b over all sRGB colours
 REACH = (50.0, 92.208, 101.1675)
 
 
-def lightness(fields: Fields) -> Float[Tensor, "B 1 *T H W"]:
+def lightness(fields: Fields) -> Float[Tensor, "B *T 1 H W"]:
     """L, from [0, 100]."""
     luminance = _mix(_linear(fields["rgb"]), TO_XYZ[1])
-    return ((116 * _cube_root(luminance) - 16 - MIDDLE[0]) / REACH[0]).unsqueeze(1)
+    return ((116 * _cube_root(luminance) - 16 - MIDDLE[0]) / REACH[0]).unsqueeze(-3)
 
 
-def chroma(fields: Fields) -> Float[Tensor, "B 2 *T H W"]:
+def chroma(fields: Fields) -> Float[Tensor, "B *T 2 H W"]:
     """a and b, from [-86.183, 98.233] and [-107.857, 94.478]."""
     linear = _linear(fields["rgb"])
     x, y, z = (_cube_root(_mix(linear, row) / white) for row, white in zip(TO_XYZ, WHITE, strict=True))
     a, b = 500 * (x - y), 200 * (y - z)
-    return torch.stack([(a - MIDDLE[1]) / REACH[1], (b - MIDDLE[2]) / REACH[2]], 1)
+    return torch.stack([(a - MIDDLE[1]) / REACH[1], (b - MIDDLE[2]) / REACH[2]], -3)
 
 
-def rgb_to_lab(rgb: UInt8[Tensor, "B 3 *T H W"]) -> Float[Tensor, "B 3 *T H W"]:
+def rgb_to_lab(rgb: UInt8[Tensor, "B *T 3 H W"]) -> Float[Tensor, "B *T 3 H W"]:
     """L, a and b as scikit-image gives them, unscaled."""
-    scaled = torch.cat([lightness({"rgb": rgb}), chroma({"rgb": rgb})], 1)
-    shape = (1, 3) + (1,) * (rgb.ndim - 2)
-    return scaled * scaled.new_tensor(REACH).view(shape) + scaled.new_tensor(MIDDLE).view(shape)
+    scaled = torch.cat([lightness({"rgb": rgb}), chroma({"rgb": rgb})], -3)
+    return scaled * scaled.new_tensor(REACH).view(3, 1, 1) + scaled.new_tensor(MIDDLE).view(3, 1, 1)
 
 
 def _linear(rgb: Tensor) -> Tensor:
@@ -41,7 +40,7 @@ def _linear(rgb: Tensor) -> Tensor:
 
 
 def _mix(linear: Tensor, row: tuple[float, float, float]) -> Tensor:
-    red, green, blue = linear.unbind(1)
+    red, green, blue = linear.unbind(-3)
     return red * row[0] + green * row[1] + blue * row[2]
 
 

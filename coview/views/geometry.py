@@ -6,11 +6,11 @@ from torch import Tensor
 from coview.types import Fields
 
 
-def depth(fields: Fields, *, far: float = 10.0) -> Float[Tensor, "B 1 *T H W"]:
+def depth(fields: Fields, *, far: float = 10.0) -> Float[Tensor, "B *T 1 H W"]:
     """Metres from 0 (also a hole in the depth map) to `far`, scaled to [-1, 1]."""
     return fields["depth"].clamp(0, far) * (2 / far) - 1
 
 
-def normal(fields: Fields) -> Float[Tensor, "B 3 *T H W"]:
+def normal(fields: Fields) -> Float[Tensor, "B *T 3 H W"]:
     """Unit normals as they are."""
     return fields["normal"]

@@ -30,5 +30,5 @@ def test_normals_are_as_they_are():
 
 
 def test_clips():
-    assert depth({"depth": torch.rand(2, 1, 3, 4, 5)}).shape == (2, 1, 3, 4, 5)
-    assert normal({"normal": torch.rand(2, 3, 6, 4, 5)}).shape == (2, 3, 6, 4, 5)
+    assert depth({"depth": torch.rand(2, 6, 1, 4, 5)}).shape == (2, 6, 1, 4, 5)
+    assert normal({"normal": torch.rand(2, 6, 3, 4, 5)}).shape == (2, 6, 3, 4, 5)
