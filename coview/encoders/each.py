@@ -34,8 +34,9 @@ class Encoders(nn.ModuleDict):
 
 
 def _without_statistics(encoder: nn.Module, view: Tensor) -> Tensor:
-    training = encoder.training
+    before = [(part, part.training) for part in encoder.modules()]
     try:
         return encoder.eval()(torch.nan_to_num(view))
     finally:
-        encoder.train(training)
+        for part, training in before:
+            part.training = training

@@ -48,11 +48,12 @@ def restore(training: Training, run: RunFolder, data: Resident) -> None:
     training.encoders.load_state_dict(state["encoders"])
     training.objective.load_state_dict(state["objective"])
     training.optimiser.load_state_dict(state["optimiser"])
-    rank = min(training.fabric.global_rank, len(state["random"]) - 1)
-    training.generator.set_state(state["generator"][rank].clone())  # a row in place makes torch crash
-    torch.set_rng_state(state["random"][rank].clone())
-    if state["cuda_random"] is not None and torch.cuda.is_available():
-        torch.cuda.set_rng_state(state["cuda_random"][rank].clone())
+    rank = training.fabric.global_rank
+    if rank < len(state["random"]):  # more processes than before: the new ones start from their own seeds
+        training.generator.set_state(state["generator"][rank].clone())  # a row in place makes torch crash
+        torch.set_rng_state(state["random"][rank].clone())
+        if state["cuda_random"] is not None and torch.cuda.is_available():
+            torch.cuda.set_rng_state(state["cuda_random"][rank].clone())
     training.step = state["step"]
     run.forget_after(training.step)
 

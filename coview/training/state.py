@@ -1,5 +1,6 @@
 """All that a run holds while it trains, built from a recipe and its seed."""
 
+import atexit
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,15 @@ def make_fabric(recipe: Recipe) -> Any:
         precision=precision,
     )
     fabric.launch()
+    if world > 1:
+        atexit.register(_part)
     return fabric
+
+
+def _part() -> None:
+    """Let go of the other processes before Python ends: gloo's threads abort a process that ends with them."""
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 def prepare(recipe: Recipe, data: Resident, fabric: Any) -> Training:
@@ -96,7 +105,9 @@ def _try(name: str, encoder: nn.Module, view: Tensor, layer: str) -> int:
     """Encode a view on trial: it must fit, give [B D], and have the layer that probes will look at."""
     encoder.eval()
     try:
-        layers = encoder.features(torch.nan_to_num(view)) if hasattr(encoder, "features") else {}  # pyright: ignore
+        features = getattr(encoder, "features", None)
+        found = features(torch.nan_to_num(view)) if callable(features) else {}
+        layers = found if isinstance(found, dict) else {}  # torchvision's `features` gives a tensor
         embedding = encoder(torch.nan_to_num(view))
     except RuntimeError as error:
         raise ValueError(
