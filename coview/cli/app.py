@@ -35,15 +35,19 @@ Settings = Annotated[
 
 @app.command(epilog="Example: coview demo --run runs/demo")
 def demo(
-    run: Annotated[Path, typer.Option(help="The folder for the run and its report.")] = Path("runs/demo"),
+    run: Annotated[
+        Path | None,
+        typer.Option(help="The folder for the run and its report; runs/demo, or the next one free."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Another seed gives another run, the same seed the same.")] = 0,
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what the run folder holds.")] = False,
 ) -> None:
     """Train four views of rendered rooms in three minutes on two CPU cores, and report what they learned."""
-    from coview.cli.demo import run_demo
+    from coview.cli.demo import next_free, run_demo
 
-    run_demo(run, seed, settings or [], console, resume=resume)
+    folder = run or (Path("runs/demo") if resume else next_free(Path("runs/demo")))
+    run_demo(folder, seed, settings or [], console, resume=resume)
 
 
 @app.command("list", epilog="Example: coview list")

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,12 @@ def run_demo(folder: Path, seed: int, settings: list[str], console: Console, *, 
     console.print(Text(f"\nThe whole story, with pictures:  {folder / 'report.html'}"), soft_wrap=True)
     console.print(Text(f"Go on from here:                 {result['command']}"), soft_wrap=True)
     console.print(Text(f"{seconds:.0f} seconds.", style="dim"))
+
+
+def next_free(folder: Path) -> Path:
+    """The folder, or where it exists `folder-2`, `folder-3` and so on: a second demo must not fail."""
+    others = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    return next(one for one in chain([folder], others) if not one.exists())
 
 
 def measure(recipe: Recipe, contrastive: nn.ModuleDict, console: Console) -> Outcome:
