@@ -1,7 +1,7 @@
 """The method: pair graphs, critics, negatives, losses and the objective that joins them."""
 
 from coview.contrast.critic import BilinearCritic, CosineCritic, Critic
-from coview.contrast.exact import exact_softmax
+from coview.contrast.exact import backends_for, exact_softmax
 from coview.contrast.graph import Pair, PairGraph, core_graph, full_graph
 from coview.contrast.losses import NCELoss, scores, softmax_loss
 from coview.contrast.negatives import Bank, InBatch, Negatives, Queue
