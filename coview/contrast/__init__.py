@@ -21,6 +21,7 @@ __all__ = [
     "Pair",
     "PairGraph",
     "Queue",
+    "backends_for",
     "core_graph",
     "exact_softmax",
     "full_graph",
