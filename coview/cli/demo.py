@@ -17,7 +17,7 @@ from torch import nn
 from coview.cli.live import LiveTraining
 from coview.cli.probe import retrieval_table
 from coview.cli.sheet import draw_sheet, show_sheet
-from coview.data import Resident
+from coview.data import Dataset
 from coview.probes import Features, nearest
 from coview.recipes.find import find_recipe
 from coview.recipes.measure import ALL, batches, features, open_run, probe_views, retrieval, supervised
@@ -38,7 +38,7 @@ KINDS = ("random", "contrastive", "supervised")
 class Outcome:
     """What the demo found."""
 
-    splits: Mapping[str, Resident]
+    splits: Mapping[str, Dataset]
     linear: dict[str, dict[str, float]]  # view -> kind of encoder -> accuracy
     recall: dict[str, dict[str, float]]  # directed pair -> R@1 and chance
     embeddings: Features

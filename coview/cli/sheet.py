@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.text import Text
 
-from coview.data import Resident
+from coview.data import Dataset
 from coview.files import write_whole
 from coview.reports.pictures import contact_sheet, to_images
 from coview.training import Recipe
@@ -24,7 +24,7 @@ def write_sheet(recipe: Recipe, out: Path, *, samples: int, split: str, augmente
     write_whole(out, lambda file: figure.savefig(file, format="png", dpi=144))
 
 
-def draw_sheet(recipe: Recipe, data: Resident, *, samples: int, augmented: bool = False) -> Figure:
+def draw_sheet(recipe: Recipe, data: Dataset, *, samples: int, augmented: bool = False) -> Figure:
     """One row a view, one column a sample."""
     batch = first_batch(recipe, data, samples, augmented=augmented)
     labels = None if batch.label is None else label_names(data, batch)
@@ -32,7 +32,7 @@ def draw_sheet(recipe: Recipe, data: Resident, *, samples: int, augmented: bool 
     return contact_sheet(batch.views, labels=labels, present=batch.present, holes=holes)
 
 
-def show_sheet(recipe: Recipe, data: Resident, console: Console) -> None:
+def show_sheet(recipe: Recipe, data: Dataset, console: Console) -> None:
     """A small contact sheet in the terminal itself, two pixels a letter; nothing where there is none."""
     if not console.is_terminal or console.color_system is None:
         return
@@ -55,13 +55,13 @@ def _colour(pixel: Sequence[int]) -> str:
     return "#" + "".join(f"{int(channel):02x}" for channel in pixel)
 
 
-def first_batch(recipe: Recipe, data: Resident, samples: int, *, augmented: bool = False) -> Batch:
+def first_batch(recipe: Recipe, data: Dataset, samples: int, *, augmented: bool = False) -> Batch:
     generator = torch.Generator(data.device).manual_seed(recipe.seed)
     sample = data.fetch(torch.arange(min(samples, len(data))))
     return cut(sample, recipe.views, recipe.augment if augmented else None, generator)
 
 
-def label_names(data: Resident, batch: Batch) -> list[str]:
+def label_names(data: Dataset, batch: Batch) -> list[str]:
     """The class of each sample in words, or its number where the classes have no names."""
     numbers = [] if batch.label is None else batch.label.tolist()
     return [data.classes[number] if data.classes else str(number) for number in numbers]

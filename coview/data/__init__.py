@@ -1,5 +1,6 @@
 """What a sample is, and how it reaches the device."""
 
+from coview.data.dataset import Dataset
 from coview.data.resident import Resident
 
-__all__ = ["Resident"]
+__all__ = ["Dataset", "Resident"]

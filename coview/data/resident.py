@@ -1,6 +1,6 @@
 """Datasets that fit in memory: every field one tensor on the device, no workers, no copies."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -53,10 +53,13 @@ class Resident:
         picked = self.subset(index)
         return Sample(picked.fields, index.to(self.device), picked.present or None, picked.label)
 
+    def epoch(self, batches: Iterable[Int[Tensor, "B"]]) -> Iterator[Sample]:
+        """Batches of samples, by index; nothing has to be fetched ahead."""
+        return (self.fetch(index) for index in batches)
+
     def batches(self, size: int) -> Iterator[Sample]:
         """Every sample once, in order."""
-        for index in torch.arange(len(self), device=self.device).split(size):
-            yield self.fetch(index)
+        return self.epoch(torch.arange(len(self), device=self.device).split(size))
 
     def _map(self, change) -> "Resident":
         fields = {name: change(values) for name, values in self.fields.items()}

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from coview.data import Resident
+from coview.data import Dataset
 from coview.probes import (
     Features,
     Score,
@@ -64,13 +64,13 @@ def open_run(folder: Path, recipe: Recipe | None = None) -> Opened:
     return Opened(recipe, encoders, state["step"])
 
 
-def batches(data: Resident, recipe: Recipe, size: int = 250) -> Iterator[Batch]:
+def batches(data: Dataset, recipe: Recipe, size: int = 250) -> Iterator[Batch]:
     """Every sample once, as it is, cut into views."""
     return (cut(sample, recipe.views) for sample in data.batches(size))
 
 
 def features(
-    encoders: nn.ModuleDict, recipe: Recipe, splits: Mapping[str, Resident], layer: str
+    encoders: nn.ModuleDict, recipe: Recipe, splits: Mapping[str, Dataset], layer: str
 ) -> dict[str, Features]:
     """Features of every split, made where this machine is fastest."""
     device = fastest_device()
@@ -107,7 +107,7 @@ def probe_views(
 
 
 def supervised(
-    recipe: Recipe, data: Resident, epochs: int, observe: Callable[..., None] | None = None
+    recipe: Recipe, data: Dataset, epochs: int, observe: Callable[..., None] | None = None
 ) -> nn.ModuleDict:
     """Encoders of the same shape, data and augmentation, trained on the labels: what contrast is measured against."""
     torch.manual_seed(recipe.seed)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coview.data import Resident
+from coview.data import Dataset
 from coview.training.optim import learning_rate
 from coview.training.progress import Observer, Watch
 from coview.training.recipe import Recipe, describe
@@ -103,7 +103,7 @@ def epoch_order(samples: int, batch_size: int, seed: int, epoch: int) -> Iterato
     yield from order[:full].split(batch_size)
 
 
-def _train(training: Training, data: Resident, run: RunFolder, watch: Watch) -> None:
+def _train(training: Training, data: Dataset, run: RunFolder, watch: Watch) -> None:
     recipe = training.recipe
     epoch_steps = max(len(data) // recipe.batch_size, 1)
     last = int(min(recipe.epochs * epoch_steps, recipe.steps or math.inf))
@@ -128,7 +128,7 @@ def _train(training: Training, data: Resident, run: RunFolder, watch: Watch) -> 
                 save(training, run, data)
 
 
-def _batch(training: Training, data: Resident, index: Tensor) -> Batch:
+def _batch(training: Training, data: Dataset, index: Tensor) -> Batch:
     """This process's part of the batch, cut into views."""
     fabric, recipe = training.fabric, training.recipe
     mine = index[fabric.global_rank :: fabric.world_size].to(fabric.device)

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from coview.data import Resident
+from coview.data import Dataset
 from coview.training.checkpoint import TrainingError, last_checkpoint
 from coview.training.run import RunFolder
 from coview.training.state import Training
@@ -19,7 +19,7 @@ Observer = Callable[[dict[str, Any]], None]
 class Watch:
     """Notes steps without waiting for them; a report looks at them all, stops the run or logs their mean."""
 
-    def __init__(self, training: Training, data: Resident, run: RunFolder, observe: Observer | None) -> None:
+    def __init__(self, training: Training, data: Dataset, run: RunFolder, observe: Observer | None) -> None:
         self.training, self.data, self.run, self.observe = training, data, run, observe
         self.notes: list[dict[str, Any]] = []
         self.clock = time.perf_counter()

@@ -10,7 +10,7 @@ from torch import nn
 
 from coview.contrast import Bank, CosineCritic, Critic, InBatch, Negatives, PairGraph, Queue, softmax_loss
 from coview.contrast.objective import Loss
-from coview.data import Resident
+from coview.data import Dataset
 from coview.names import did_you_mean
 from coview.types import Augment, Present, View
 
@@ -41,7 +41,7 @@ class Recipe:
     A part that is a `functools.partial` shows its keywords and lets them be set: `critic.temperature=0.2`.
     """
 
-    data: Callable[[str], Resident]  # split ("train", "test") -> dataset
+    data: Callable[[str], Dataset]  # split ("train", "test") -> dataset
     views: Mapping[str, View]
     encoders: Mapping[str, Callable[[], nn.Module]]
     graph: PairGraph

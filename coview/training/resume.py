@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from coview.data import Resident
+from coview.data import Dataset
 from coview.training.checkpoint import checkpoints, last_checkpoint, load_checkpoint, save_checkpoint
 from coview.training.recipe import Recipe, describe
 from coview.training.run import RunFolder
@@ -15,7 +15,7 @@ MAY_CHANGE = ("epochs", "steps", "log_every", "save_every", "probe_layer")  # be
 KEPT = 2  # checkpoints
 
 
-def save(training: Training, run: RunFolder, data: Resident) -> None:
+def save(training: Training, run: RunFolder, data: Dataset) -> None:
     """Write everything that changes training: random states of all processes, the rest from the first."""
     state = {
         "step": training.step,
@@ -37,7 +37,7 @@ def save(training: Training, run: RunFolder, data: Resident) -> None:
     training.fabric.barrier()
 
 
-def restore(training: Training, run: RunFolder, data: Resident) -> None:
+def restore(training: Training, run: RunFolder, data: Dataset) -> None:
     """Go back to the last checkpoint of a run folder, or to the start where it has none yet."""
     path = last_checkpoint(run.checkpoints)
     if path is None:
@@ -58,7 +58,7 @@ def restore(training: Training, run: RunFolder, data: Resident) -> None:
     run.forget_after(training.step)
 
 
-def _check_same(state: dict[str, Any], recipe: Recipe, data: Resident, path: Path) -> None:
+def _check_same(state: dict[str, Any], recipe: Recipe, data: Dataset, path: Path) -> None:
     if state["samples"] != len(data):
         raise ValueError(
             f"{path} was trained on {state['samples']} samples, but dataset '{data.name}' has {len(data)}"

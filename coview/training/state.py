@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from coview.contrast import Objective
-from coview.data import Resident
+from coview.data import Dataset
 from coview.encoders import Encoders
 from coview.training.optim import make_optimiser
 from coview.training.recipe import Recipe
@@ -69,7 +69,7 @@ def _part() -> None:
         torch.distributed.destroy_process_group()
 
 
-def prepare(recipe: Recipe, data: Resident, fabric: Any) -> Training:
+def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
     """Build every part of a run from its seed."""
     torch.manual_seed(recipe.seed)
     encoders = build_encoders(recipe)
@@ -90,7 +90,7 @@ def build_encoders(recipe: Recipe) -> Encoders:
     return Encoders({name: make() for name, make in recipe.encoders.items()})
 
 
-def embedding_size(encoders: Encoders, data: Resident, recipe: Recipe) -> int:
+def embedding_size(encoders: Encoders, data: Dataset, recipe: Recipe) -> int:
     """Numbers in an embedding, by encoding two samples; what does not fit is found here, before training."""
     views = cut(data.fetch(torch.arange(min(2, len(data)))), recipe.views).views
     sizes = {name: _try(name, encoders[name], views[name].cpu(), recipe.probe_layer) for name in encoders}
@@ -122,14 +122,14 @@ def _try(name: str, encoder: nn.Module, view: Tensor, layer: str) -> int:
     return embedding.shape[1]
 
 
-def check_present(data: Resident, recipe: Recipe) -> None:
+def check_present(data: Dataset, recipe: Recipe) -> None:
     """Refuse a dataset in which some view is there for nobody."""
     for view, have in data.present.items():
         if view in recipe.graph.views and not have.any():
             raise ValueError(f"view '{view}' is missing for all {len(have)} samples of dataset '{data.name}'")
 
 
-def check_divides(recipe: Recipe, data: Resident, processes: int) -> None:
+def check_divides(recipe: Recipe, data: Dataset, processes: int) -> None:
     """Refuse batches of which processes would get unequal parts."""
     size = min(recipe.batch_size, len(data))
     if size % processes:

@@ -1,0 +1,46 @@
+"""What training and probes ask of a dataset, whether it lies on the device or streams from a disk."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from coview.types import Sample
+
+
+class Dataset(Protocol):
+    """N samples by number; label and presence, where known, as one tensor of N rows each."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def classes(self) -> tuple[str, ...]: ...
+
+    @property
+    def label(self) -> Tensor | None: ...
+
+    @property
+    def present(self) -> Mapping[str, Tensor]: ...
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def __len__(self) -> int: ...
+
+    def to(self, device: torch.device | str) -> Any:
+        """The same samples, arriving on another device."""
+        ...
+
+    def fetch(self, index: Tensor) -> Sample:
+        """A batch of samples, by index."""
+        ...
+
+    def epoch(self, batches: Iterable[Tensor]) -> Iterator[Sample]:
+        """Batches of samples by index, the next one on its way while one is used."""
+        ...
+
+    def batches(self, size: int) -> Iterator[Sample]:
+        """Every sample once, in order."""
+        ...
