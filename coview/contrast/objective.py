@@ -3,7 +3,7 @@
 import copy
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,8 @@ from coview.information import infonce_bound
 from coview.types import Candidates, Embeddings, Present
 
 Loss = Callable[[Tensor, Candidates], Tensor]
+Question = tuple[Tensor, Candidates]
+"""Queries of some anchors, and what they choose from."""
 
 
 class Objective(nn.Module):
@@ -43,13 +45,14 @@ class Objective(nn.Module):
         self._check(embeddings, present)
         self.ceilings = {}
         terms: dict[str, Tensor] = {}
+        questions: dict[str, Question] = {}
         for pair in self.pairs:
             anchor, candidates = self._choices(pair, embeddings, index, present or {})
             if len(anchor):
-                query = self.critics[pair.name](anchor)
-                loss = self.losses[pair.name](query, candidates)
-                terms[pair.name] = pair.weight * loss.mean()  # over the anchors that have both views
-                self.ceilings[pair.name] = _log_negatives(candidates)
+                questions[pair.name] = self.critics[pair.name](anchor), candidates
+        for pair, loss in self._answers(questions):
+            terms[pair.name] = pair.weight * loss.mean()  # over the anchors that have both views
+            self.ceilings[pair.name] = _log_negatives(questions[pair.name][1])
         if not terms:
             raise ValueError(
                 f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
@@ -75,6 +78,23 @@ class Objective(nn.Module):
         for loss in self.stateful.values():
             if callable(update := getattr(loss, "update", None)):
                 update()
+
+    def _answers(self, questions: dict[str, Question]) -> Iterator[tuple[Pair, Tensor]]:
+        """The loss of each pair's anchors; pairs that choose from the same keys share one sweep over them."""
+        pairs = [pair for pair in self.pairs if pair.name in questions]
+        while pairs:
+            first = questions[pairs[0].name][1]
+            alike = [pair for pair in pairs if self._shares(pair, pairs[0], questions[pair.name][1], first)]
+            asked = [questions[pair.name] for pair in alike]
+            loss = self.losses[pairs[0].name](*(asked[0] if len(asked) == 1 else _together(asked)))
+            yield from zip(alike, loss.split([len(query) for query, _ in asked]), strict=True)
+            pairs = [pair for pair in pairs if pair not in alike]
+
+    def _shares(self, pair: Pair, other: Pair, ours: Candidates, theirs: Candidates) -> bool:
+        """Whether two pairs choose from the very same keys, by a loss without a state of its own."""
+        same = ours.keys is theirs.keys and ours.valid is theirs.valid
+        plain = self.losses[pair.name] is softmax_loss and self.losses[other.name] is softmax_loss
+        return pair is other or (same and plain and not ours.keys.requires_grad and ours.keys.ndim == 2)
 
     def _choices(
         self, pair: Pair, embeddings: Embeddings, index: Tensor, present: Present
@@ -117,6 +137,13 @@ class Objective(nn.Module):
                     "that step; a larger batch makes it rarer",
                     stacklevel=3,
                 )
+
+
+def _together(asked: list[Question]) -> Question:
+    """Questions about the same keys as one."""
+    queries, candidates = zip(*asked, strict=True)
+    match = torch.cat([one.match for one in candidates])
+    return torch.cat(queries), Candidates(candidates[0].keys, match, candidates[0].valid)
 
 
 def _log_negatives(candidates: Candidates) -> Tensor | float:

@@ -1,7 +1,7 @@
 """What training and probes ask of a dataset, whether it lies on the device or streams from a disk."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -9,6 +9,7 @@ from torch import Tensor
 from coview.types import Sample
 
 
+@runtime_checkable
 class Dataset(Protocol):
     """N samples by number; label and presence, where known, as one tensor of N rows each."""
 

@@ -53,7 +53,7 @@ class Resident:
         picked = self.subset(index)
         return Sample(picked.fields, index.to(self.device), picked.present or None, picked.label)
 
-    def epoch(self, batches: Iterable[Int[Tensor, "B"]]) -> Iterator[Sample]:
+    def epoch(self, batches: Iterable[Tensor]) -> Iterator[Sample]:
         """Batches of samples, by index; nothing has to be fetched ahead."""
         return (self.fetch(index) for index in batches)
 

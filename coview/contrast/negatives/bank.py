@@ -21,7 +21,8 @@ class Bank(nn.Module):
     once for the batch; without it each anchor draws on its own, with replacement, as the paper does, whose
     released code also lets the match be drawn (`exclude_self=False`). Rows start random as in the paper, or
     `start="empty"`: out of the game until written, the current embedding standing in for the match.
-    `present` names samples known to lack a view; others are learned from `update`.
+    `present` names samples known to lack a view; others are learned from `update`. Rows are kept in `precision`:
+    float32 or bfloat16; "auto" is bfloat16 where there is CUDA, whose attention kernels sweep over nothing wider.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Bank(nn.Module):
         momentum: float = 0.5,
         *,
         start: str = "random",
+        precision: str = "auto",
         present: Present | None = None,
     ) -> None:
         super().__init__()
@@ -42,6 +44,7 @@ class Bank(nn.Module):
             raise ValueError(f"draw must be 'all' or a number of negatives, got {draw!r}")
         if start not in ("random", "empty"):
             raise ValueError(f"start must be 'random' or 'empty', got {start!r}")
+        kind = _dtype(precision)
         self.samples, self.draw, self.shared = samples, draw, shared
         self.exclude_self, self.momentum = exclude_self, momentum
         self.views = tuple(views)
@@ -52,10 +55,15 @@ class Bank(nn.Module):
                 state[~there.cpu()] = OUT
             reach = 1 / math.sqrt(dim / 3)
             rows = torch.empty(samples, dim).uniform_(-reach, reach) * (state != OUT)[:, None]
-            self.register_buffer(f"rows_{view}", rows)
+            self.register_buffer(f"rows_{view}", rows.to(kind))
             self.register_buffer(f"state_{view}", state)
         self._note_gaps()
         self.register_load_state_dict_post_hook(lambda bank, _: bank._note_gaps())
+
+    @property
+    def steady(self) -> bool:
+        """Whether a step needs no look at what is there: then it can be captured as a CUDA graph."""
+        return not self._gaps
 
     def rows(self, view: str) -> Float[Tensor, "N D"]:
         """The memory of a view; rows that are out are zero."""
@@ -92,22 +100,21 @@ class Bank(nn.Module):
             have = None if present is None else present.get(view)
             before = state[index]
             share = torch.where(before == OUT, 0.0, self.momentum)[:, None]
-            new = F.normalize(
-                share * rows[index] + (1 - share) * _unit(embeddings[view]).to(rows.dtype), dim=1
-            )
+            old = rows[index].float()
+            new = F.normalize(share * old + (1 - share) * _unit(embeddings[view]), dim=1)
             after = torch.full_like(before, WRITTEN)
             if have is not None:  # what was written stays, what never was goes out
                 kept = before == WRITTEN
-                new = torch.where(have[:, None], new, rows[index] * kept[:, None])
+                new = torch.where(have[:, None], new, old * kept[:, None])
                 after = torch.where(have | kept, after, OUT)
-            rows[index], state[index] = new, after.to(state.dtype)
+            rows[index], state[index] = new.to(rows.dtype), after.to(state.dtype)
             if have is not None or view in self._gaps:
                 self._note_gaps([view])
 
     def _draw_shared(self, rows: Tensor, index: Tensor, pool: Tensor | None) -> Candidates:
         """The batch's own rows, then m + 1 others of which each anchor leaves out itself, or else the last."""
         total = len(rows) if pool is None else len(pool)
-        drawn = torch.randperm(total, device=rows.device)[: int(self.draw) + 1]
+        drawn = _some(total, int(self.draw) + 1, rows.device)
         drawn = drawn if pool is None else pool[drawn]
         own = torch.eye(len(index), dtype=torch.bool, device=rows.device)
         left_out = drawn[None, :] == index[:, None]
@@ -162,6 +169,19 @@ class Bank(nn.Module):
 
 def _unit(embedding: Tensor) -> Tensor:
     return F.normalize(embedding.detach().float(), dim=1)
+
+
+def _some(total: int, count: int, device: torch.device) -> Int[Tensor, "K"]:
+    """So many different numbers below `total`, or all of them; torch.randperm cannot be captured as a CUDA graph."""
+    return torch.rand(total, device=device).topk(min(count, total), sorted=False).indices
+
+
+def _dtype(precision: str) -> torch.dtype:
+    kinds = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+    kinds["auto"] = kinds["bfloat16" if torch.cuda.is_available() else "float32"]
+    if precision not in kinds:
+        raise ValueError(f"precision must be 'float32', 'bfloat16' or 'auto', got {precision!r}")
+    return kinds[precision]
 
 
 def _count(index: Tensor) -> Tensor:

@@ -10,6 +10,8 @@ from coview.types import Candidates, Embeddings, Present
 class InBatch(nn.Module):
     """Candidates: the current embeddings of the target view, with their gradient."""
 
+    steady = True
+
     def candidates(self, target: str, embedding: Float[Tensor, "B D"], index: Int[Tensor, "B"]) -> Candidates:
         return Candidates(embedding, torch.arange(len(index), device=index.device))
 

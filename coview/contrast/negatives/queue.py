@@ -12,6 +12,8 @@ from coview.types import Candidates, Embeddings, Present
 class Queue(nn.Module):
     """Candidates: the match is the current embedding, without gradient; negatives are the queue's other samples."""
 
+    steady = True
+
     def __init__(self, views: Sequence[str], size: int, dim: int) -> None:
         super().__init__()
         self.views, self.size = tuple(views), size
