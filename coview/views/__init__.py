@@ -1,9 +1,27 @@
 """From the fields of a sample to its views, batched on the device."""
 
 from coview.views.augment import crop_and_flip
-from coview.views.colour import chroma, lightness, rgb_to_lab
-from coview.views.cut import cut
+from coview.views.colour import channels_of, chroma, colour, lightness, rgb_to_lab, split
+from coview.views.cut import augmented, cut, look, stand_still
 from coview.views.field import field
 from coview.views.geometry import depth, normal
+from coview.views.resample import centre_crop, random_resized_crop
 
-__all__ = ["chroma", "crop_and_flip", "cut", "depth", "field", "lightness", "normal", "rgb_to_lab"]
+__all__ = [
+    "augmented",
+    "centre_crop",
+    "channels_of",
+    "chroma",
+    "colour",
+    "crop_and_flip",
+    "cut",
+    "depth",
+    "field",
+    "lightness",
+    "look",
+    "normal",
+    "random_resized_crop",
+    "rgb_to_lab",
+    "split",
+    "stand_still",
+]

@@ -1,4 +1,7 @@
-"""Augmentation of whole samples, batched on the device: every field moves alike, so views stay aligned."""
+"""Crops of whole samples, batched on the device: every field moves alike, so views stay aligned.
+
+Here pixels move by whole places; `resample.py` cuts boxes of any size.
+"""
 
 from collections.abc import Sequence
 
@@ -7,6 +10,8 @@ from jaxtyping import Int
 from torch import Tensor
 
 from coview.types import Fields
+
+EXTENT = "extent"  # a field [B 2]: height and width of each sample, where maps are padded to one size
 
 
 def crop_and_flip(
@@ -26,6 +31,10 @@ def crop_and_flip(
     maps = {name: values for name, values in fields.items() if values.ndim >= 4}
     if not maps:
         return fields
+    if EXTENT in fields:
+        raise ValueError(
+            "crop_and_flip wants maps of one size, but these pictures differ in size: use random_resized_crop"
+        )
     batch, height, width = _shape(maps, size, padding)
     device = next(iter(maps.values())).device
     rows = _window(height, size, padding, _draw(batch, height + 2 * padding - size, generator))
@@ -33,17 +42,23 @@ def crop_and_flip(
     mirrored = _draw(batch, 1, generator).bool() & flip
     columns = torch.where(mirrored[:, None], columns.flip(1), columns)
     rows, columns, mirrored = rows.to(device), columns.to(device), mirrored.to(device)
-    moved = {name: _take(values, rows, columns) for name, values in maps.items()}
+    moved = {name: take(values, rows, columns) for name, values in maps.items()}
     for name in set(vectors) & set(moved):
-        moved[name] = _mirror_vectors(moved[name], mirrored)
+        moved[name] = mirror_vectors(moved[name], mirrored)
     return {**fields, **moved}
 
 
-def _shape(maps: Fields, size: int, padding: int) -> tuple[int, int, int]:
+def same_shape(maps: Fields) -> tuple[int, int, int]:
+    """Batch, height and width of maps that are to be cropped alike."""
     shapes = {name: tuple(values.shape[-2:]) for name, values in maps.items()}
     if len(set(shapes.values())) > 1:
         raise ValueError(f"maps of a sample must have one height and width to be cropped alike, got {shapes}")
     (height, width), batch = next(iter(shapes.values())), len(next(iter(maps.values())))
+    return batch, height, width
+
+
+def _shape(maps: Fields, size: int, padding: int) -> tuple[int, int, int]:
+    batch, height, width = same_shape(maps)
     if min(height, width) + 2 * padding < size or padding >= min(height, width):
         raise ValueError(f"cannot crop {size} pixels from {height}x{width} with a padding of {padding}")
     return batch, height, width
@@ -59,7 +74,7 @@ def _window(length: int, size: int, padding: int, offset: Int[Tensor, "B"]) -> I
     return torch.where(place >= length, 2 * (length - 1) - place, place)
 
 
-def _take(values: Tensor, rows: Int[Tensor, "B R"], columns: Int[Tensor, "B S"]) -> Tensor:
+def take(values: Tensor, rows: Int[Tensor, "B R"], columns: Int[Tensor, "B S"]) -> Tensor:
     shape = values.shape
     flat = values.reshape(shape[0], -1, *shape[-2:])
     tall = (shape[0], flat.shape[1], rows.shape[1], shape[-1])
@@ -69,7 +84,7 @@ def _take(values: Tensor, rows: Int[Tensor, "B R"], columns: Int[Tensor, "B S"])
     return flat.reshape(*shape[:-2], rows.shape[1], columns.shape[1])
 
 
-def _mirror_vectors(values: Tensor, mirrored: Tensor) -> Tensor:
+def mirror_vectors(values: Tensor, mirrored: Tensor) -> Tensor:
     """Turn around the first component; it is the channel, third from the end."""
     sign = torch.where(mirrored, -1.0, 1.0).to(values.dtype)
     first = values[..., :1, :, :] * sign.view(-1, *[1] * (values.ndim - 1))
