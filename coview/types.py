@@ -30,6 +30,10 @@ Augment = Callable[[Fields, torch.Generator], Fields]
 """An augmentation changes the fields of a batch, all alike, so that views cut from them stay aligned."""
 
 
+Still = Callable[[Fields], Fields]
+"""What takes the place of an augmentation where nothing is to be random: a crop of the middle, for example."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """A batch of samples as a dataset stores them, before augmentation and before they are cut into views."""

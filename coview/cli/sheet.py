@@ -13,7 +13,7 @@ from coview.files import write_whole
 from coview.reports.pictures import contact_sheet, to_images
 from coview.training import Recipe
 from coview.types import Batch
-from coview.views import cut, depth
+from coview.views import cut, depth, stand_still
 
 SIDE = 16  # pixels of a picture in the terminal
 
@@ -58,6 +58,7 @@ def _colour(pixel: Sequence[int]) -> str:
 def first_batch(recipe: Recipe, data: Dataset, samples: int, *, augmented: bool = False) -> Batch:
     generator = torch.Generator(data.device).manual_seed(recipe.seed)
     sample = data.fetch(torch.arange(min(samples, len(data))))
+    sample = sample if augmented else stand_still(sample, recipe.still)
     return cut(sample, recipe.views, recipe.augment if augmented else None, generator)
 
 

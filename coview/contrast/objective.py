@@ -59,12 +59,18 @@ class Objective(nn.Module):
             )
         return terms
 
-    def bounds(self, terms: Mapping[str, Tensor | float]) -> dict[str, Tensor | float]:
-        """The mutual information in nats that each term of the last forward proves, where the loss is a softmax."""
+    def bounds(
+        self, terms: Mapping[str, Tensor | float], ceilings: Mapping[str, Tensor | float] | None = None
+    ) -> dict[str, Tensor | float]:
+        """The mutual information in nats that each term proves, where the loss is a softmax.
+
+        The terms are those of the last forward, unless the ceilings of another one are given.
+        """
+        ceilings = self.ceilings if ceilings is None else ceilings
         weights = {pair.name: pair.weight for pair in self.pairs if self.losses[pair.name] is softmax_loss}
         return {
             name: infonce_bound(
-                (term.detach() if isinstance(term, Tensor) else term) / weights[name], self.ceilings[name]
+                (term.detach() if isinstance(term, Tensor) else term) / weights[name], ceilings[name]
             )
             for name, term in terms.items()
             if name in weights

@@ -50,8 +50,9 @@ class Resident:
 
     def fetch(self, index: Int[Tensor, "B"]) -> Sample:
         """A batch of samples, by index."""
+        index = index.to(self.device)
         picked = self.subset(index)
-        return Sample(picked.fields, index.to(self.device), picked.present or None, picked.label)
+        return Sample(picked.fields, index, picked.present or None, picked.label)
 
     def epoch(self, batches: Iterable[Tensor]) -> Iterator[Sample]:
         """Batches of samples, by index; nothing has to be fetched ahead."""

@@ -27,12 +27,11 @@ class SmallConv(nn.Module):
             nn.ReLU(),
         )
         self.embedding = nn.Linear(hidden, dim)
-        self.to(memory_format=torch.channels_last)  # twice as fast on a CPU
 
     def features(self, view: Float[Tensor, "B C H W"]) -> dict[str, Tensor]:
         """Every named layer, in order, the embedding last."""
         found: dict[str, Tensor] = {}
-        flow = view.contiguous(memory_format=torch.channels_last)
+        flow = view
         for name, layer in self.layers.items():
             flow = layer(self.side(flow) if name == "fc" else flow)
             found[name] = flow

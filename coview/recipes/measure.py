@@ -27,7 +27,7 @@ from coview.training.loop import epoch_order
 from coview.training.resume import MAY_CHANGE
 from coview.training.state import build_encoders
 from coview.types import Batch
-from coview.views import cut
+from coview.views import cut, stand_still
 
 ALL = "all views"
 KINDS: dict[str, Callable[..., Any]] = {"linear": linear_probe, "mlp": mlp_probe, "knn": knn_probe}
@@ -65,8 +65,8 @@ def open_run(folder: Path, recipe: Recipe | None = None) -> Opened:
 
 
 def batches(data: Dataset, recipe: Recipe, size: int = 250) -> Iterator[Batch]:
-    """Every sample once, as it is, cut into views."""
-    return (cut(sample, recipe.views) for sample in data.batches(size))
+    """Every sample once, with nothing random about it, cut into views."""
+    return (cut(stand_still(sample, recipe.still), recipe.views) for sample in data.batches(size))
 
 
 def features(

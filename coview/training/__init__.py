@@ -1,10 +1,11 @@
 """Procedures: the train step, the loop around it, checkpoints and run folders."""
 
 from coview.training.checkpoint import TrainingError
-from coview.training.loop import fit, train_step
+from coview.training.loop import fit
 from coview.training.recipe import Recipe, describe, in_batch, override, queue, softmax
 from coview.training.run import RunFolder
 from coview.training.state import Training
+from coview.training.step import train_step
 
 __all__ = [
     "Recipe",

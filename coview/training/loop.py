@@ -1,60 +1,24 @@
-"""Training: a sample is cut into views, encoded, contrasted, descended on, and then remembered."""
+"""Training: step by step through the epochs, looked at now and then, and saved."""
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from coview.data import Dataset
-from coview.training.optim import learning_rate
-from coview.training.progress import Observer, Watch
+from coview.training.capture import Steps
+from coview.training.optim import learning_rate, set_rate
+from coview.training.progress import Observer, Seen, Watch
 from coview.training.recipe import Recipe, describe
 from coview.training.resume import restore, save
 from coview.training.run import RunFolder
-from coview.training.state import Training, check_divides, gather, make_fabric, prepare
-from coview.types import Batch
-from coview.views import cut
-
-
-def train_step(training: Training, batch: Batch) -> dict[str, Tensor]:
-    """One step of the method; gives the loss of every directed pair."""
-    embeddings = training.encoders(batch.views, batch.present)
-    terms = training.objective(embeddings, batch.index, batch.present)
-    training.optimiser.zero_grad()
-    training.fabric.backward(sum(terms.values()) + _touch(training, embeddings))
-    descend(training)
-    remember(training, embeddings, batch)
-    return {name: term.detach() for name, term in terms.items()}
-
-
-def descend(training: Training) -> None:
-    """Clip the gradient where the recipe says so, and follow it."""
-    if training.fabric.world_size > 1:  # the encoders' gradients are averaged already
-        for parameter in training.objective.parameters():  # a pair may have no anchors on one of them
-            grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-            parameter.grad = training.fabric.all_reduce(grad)
-    if training.recipe.clip is not None:
-        nn.utils.clip_grad_norm_(training.parameters, training.recipe.clip)
-    training.optimiser.step()
-
-
-def remember(training: Training, embeddings: dict[str, Tensor], batch: Batch) -> None:
-    """Write the batch of every process into memory, in the same order everywhere."""
-    fabric = training.fabric
-    gathered = {name: gather(fabric, embedding.detach()) for name, embedding in embeddings.items()}
-    present = {name: gather(fabric, have) for name, have in (batch.present or {}).items()}
-    training.objective.remember(gathered, gather(fabric, batch.index), present or None)
-    if fabric.world_size > 1:  # batch norms and normalisers have seen a part each
-        for buffer in [*training.encoders.buffers(), *training.objective.stateful.buffers()]:
-            torch.distributed.broadcast(buffer, 0)
-
-
-def _touch(training: Training, embeddings: dict[str, Tensor]) -> Tensor | float:
-    """Nothing, from every embedding: processes wait for the gradient of a view that no anchor of theirs has."""
-    return 0.0 if training.fabric.world_size == 1 else sum(0 * one.sum() for one in embeddings.values())
+from coview.training.state import Training, check_divides, make_fabric, prepare
+from coview.types import Sample
+from coview.views import augmented
 
 
 def fit(
@@ -107,29 +71,33 @@ def _train(training: Training, data: Dataset, run: RunFolder, watch: Watch) -> N
     recipe = training.recipe
     epoch_steps = max(len(data) // recipe.batch_size, 1)
     last = int(min(recipe.epochs * epoch_steps, recipe.steps or math.inf))
+    take = Steps(training)
     for epoch in range(training.step // epoch_steps, recipe.epochs):
+        if training.step >= last:
+            break
+        first = epoch * epoch_steps
         order = epoch_order(len(data), recipe.batch_size, recipe.seed, epoch)
-        for step, index in enumerate(order, epoch * epoch_steps):
-            if step < training.step:  # done before the run was stopped
-                continue
-            if step >= last:
-                return
-            rate = learning_rate(recipe, step, epoch_steps)
-            for group in training.optimiser.param_groups:
-                group["lr"] = rate
-            batch = _batch(training, data, index)
-            terms = train_step(training, batch)
-            training.step = step + 1
-            watch.note(batch, terms, rate, training.step / epoch_steps)
+        order = islice(order, training.step - first, min(last - first, epoch_steps))  # what is not done yet
+        for sample in data.epoch(_mine(training, index) for index in order):
+            rate = learning_rate(recipe, training.step, epoch_steps)
+            set_rate(training.optimiser, rate)
+            seen = advance(training, take, sample)
+            watch.note(seen, rate, training.step / epoch_steps)
             whole = training.step == last or training.step % (epoch_steps * recipe.save_every) == 0
             if whole or training.step % recipe.log_every == 0:
                 watch.report(last)
             if whole:
                 save(training, run, data)
+    training.hindrance = take.hindrance
 
 
-def _batch(training: Training, data: Dataset, index: Tensor) -> Batch:
-    """This process's part of the batch, cut into views."""
-    fabric, recipe = training.fabric, training.recipe
-    mine = index[fabric.global_rank :: fabric.world_size].to(fabric.device)
-    return cut(data.fetch(mine), recipe.views, recipe.augment, training.generator)
+def advance(training: Training, take: Steps, sample: Sample) -> Seen:
+    """One step on a batch of samples, augmented here: what is random about them is drawn before the step."""
+    seen = take(augmented(sample, training.recipe.augment, training.generator))
+    training.step += 1
+    return seen
+
+
+def _mine(training: Training, index: Tensor) -> Tensor:
+    """This process's part of a batch."""
+    return index[training.fabric.global_rank :: training.fabric.world_size]

@@ -12,7 +12,7 @@ from coview.contrast import Bank, CosineCritic, Critic, InBatch, Negatives, Pair
 from coview.contrast.objective import Loss
 from coview.data import Dataset
 from coview.names import did_you_mean
-from coview.types import Augment, Present, View
+from coview.types import Augment, Present, Still, View
 
 PLAIN = (int, float, str, bool, tuple, type(None))
 
@@ -46,6 +46,7 @@ class Recipe:
     encoders: Mapping[str, Callable[[], nn.Module]]
     graph: PairGraph
     augment: Augment | None = None
+    still: Still | None = None  # in place of `augment` where nothing is to be random: probes, contact sheets
     critic: Callable[[], Critic] = partial(CosineCritic, temperature=0.07)
     negatives: Callable[..., Negatives] = partial(
         Bank, draw="all", momentum=0.5
@@ -65,6 +66,11 @@ class Recipe:
     warmup: float = 0.0  # epochs over which the learning rate rises from 0
     clip: float | None = None  # largest norm of the gradient
     precision: str = "auto"  # bf16-mixed on CUDA, 32-true elsewhere
+    channels_last: bool = True  # weights of convolutions in the layout that matrix units read fastest
+    compile: bool = False  # encoders and views through torch.compile: a minute at the start, then faster
+    capture: bool = (
+        True  # on CUDA, the step as one CUDA graph as soon as nothing in it waits for a look at the data
+    )
     seed: int = 0
     log_every: int = 10  # steps
     save_every: int = 1  # epochs

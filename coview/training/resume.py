@@ -11,7 +11,15 @@ from coview.training.recipe import Recipe, describe
 from coview.training.run import RunFolder
 from coview.training.state import Training, gather
 
-MAY_CHANGE = ("epochs", "steps", "log_every", "save_every", "probe_layer")  # between a run and its resumption
+MAY_CHANGE = (
+    "epochs",
+    "steps",
+    "log_every",
+    "save_every",
+    "probe_layer",
+    "compile",
+    "capture",
+)  # between a run and its resumption
 KEPT = 2  # checkpoints
 
 
@@ -47,7 +55,10 @@ def restore(training: Training, run: RunFolder, data: Dataset) -> None:
     _check_same(state, training.recipe, data, path)
     training.encoders.load_state_dict(state["encoders"])
     training.objective.load_state_dict(state["objective"])
+    rates = [group["lr"] for group in training.optimiser.param_groups]
     training.optimiser.load_state_dict(state["optimiser"])
+    for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
+        group["lr"] = rate  # where it was kept; every step sets its value
     rank = training.fabric.global_rank
     if rank < len(state["random"]):  # more processes than before: the new ones start from their own seeds
         training.generator.set_state(state["generator"][rank].clone())  # a row in place makes torch crash

@@ -2,7 +2,9 @@
 
 import atexit
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,7 +15,8 @@ from coview.data import Dataset
 from coview.encoders import Encoders
 from coview.training.optim import make_optimiser
 from coview.training.recipe import Recipe
-from coview.views import cut
+from coview.types import Fields, Views
+from coview.views import cut, look, stand_still
 
 
 @dataclass
@@ -26,7 +29,11 @@ class Training:
     objective: Objective
     optimiser: torch.optim.Optimizer
     generator: torch.Generator  # draws the augmentation
+    look: Callable[
+        [Fields], tuple[Views, Tensor]
+    ]  # cuts views, and says of which samples they are not finite
     step: int = 0
+    hindrance: str | None = None  # why steps were taken one by one and not as a CUDA graph
 
     @property
     def trained(self) -> Encoders:
@@ -58,6 +65,7 @@ def make_fabric(recipe: Recipe) -> Any:
         precision=precision,
     )
     fabric.launch()
+    torch.backends.cudnn.benchmark = cuda
     if world > 1:
         atexit.register(_part)
     return fabric
@@ -79,20 +87,27 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
     objective = Objective(recipe.graph, recipe.critic(), negatives, recipe.loss(len(data)))
     encoders, objective = encoders.to(fabric.device), objective.to(fabric.device)
     optimiser = make_optimiser(recipe, [*encoders.parameters(), *objective.parameters()])
+    see = partial(look, views=recipe.views)
+    if recipe.compile:
+        see = torch.compile(see, dynamic=False)
+        for encoder in set(encoders.values()):
+            encoder.compile(dynamic=None if data.present else False)
     encoders, optimiser = fabric.setup(encoders, optimiser)
     generator = torch.Generator(fabric.device).manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)
     torch.manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)  # for draws from memory
-    return Training(recipe, fabric, encoders, objective, optimiser, generator)
+    return Training(recipe, fabric, encoders, objective, optimiser, generator, see)
 
 
 def build_encoders(recipe: Recipe) -> Encoders:
     """The recipe's encoders, fresh."""
-    return Encoders({name: make() for name, make in recipe.encoders.items()})
+    encoders = Encoders({name: make() for name, make in recipe.encoders.items()})
+    return encoders.to(memory_format=torch.channels_last) if recipe.channels_last else encoders
 
 
 def embedding_size(encoders: Encoders, data: Dataset, recipe: Recipe) -> int:
     """Numbers in an embedding, by encoding two samples; what does not fit is found here, before training."""
-    views = cut(data.fetch(torch.arange(min(2, len(data)))), recipe.views).views
+    sample = stand_still(data.fetch(torch.arange(min(2, len(data)))), recipe.still)
+    views = cut(sample, recipe.views).views
     sizes = {name: _try(name, encoders[name], views[name].cpu(), recipe.probe_layer) for name in encoders}
     if len(set(sizes.values())) > 1:
         listing = ", ".join(f"{name} {size}" for name, size in sizes.items())
@@ -109,7 +124,7 @@ def _try(name: str, encoder: nn.Module, view: Tensor, layer: str) -> int:
         found = features(torch.nan_to_num(view)) if callable(features) else {}
         layers = found if isinstance(found, dict) else {}  # torchvision's `features` gives a tensor
         embedding = encoder(torch.nan_to_num(view))
-    except RuntimeError as error:
+    except (RuntimeError, AssertionError, ValueError) as error:  # of torch, of timm, of ours
         raise ValueError(
             f"the encoder of view '{name}' does not take it: the view is {list(view.shape)} ({error})"
         ) from error

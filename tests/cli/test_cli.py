@@ -162,7 +162,7 @@ def test_a_run_that_stopped_before_its_first_checkpoint_may_go_on_with_another_r
 
     folder = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr("coview.training.loop.train_step", stop)
+        patch.setattr("coview.training.step.train_step", stop)
         assert run("train", TOY, "--run", folder).code == 130
     assert (
         run("train", TOY, "--run", folder, "--resume", "--set", "encoders.smell.dim=13").code == 2
