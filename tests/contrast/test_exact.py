@@ -169,7 +169,7 @@ def test_a_kernel_that_fails_or_lies_is_not_used_and_said_once(monkeypatch):
         raise RuntimeError("no such operator")
 
     for kernel, reason in ((broken, "no such operator"), (lambda q, k: (q * 0, q[..., 0]), "off by")):
-        attention._works.cache_clear()
+        attention.PROBED.clear()
         monkeypatch.setitem(attention.KERNELS, "flash_cpu", ("cpu", kernel))
         with pytest.warns(UserWarning, match=reason) as said:
             assert backends_for(keys) == ["chunked"]
@@ -177,7 +177,7 @@ def test_a_kernel_that_fails_or_lies_is_not_used_and_said_once(monkeypatch):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert backends_for(keys) == ["chunked"]
-    attention._works.cache_clear()
+    attention.PROBED.clear()
 
 
 def test_the_fastest_way_is_measured_once_a_machine(monkeypatch, tmp_path):

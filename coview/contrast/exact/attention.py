@@ -18,6 +18,7 @@ Kernel = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 MOST = 2**30  # numbers in the keys of one call: kernels count in 32 bits
 LEAST = 128  # keys in a slice
+PROBED: dict[tuple[str, torch.device, torch.dtype, int], bool] = {}  # which kernels work here, once tried
 
 
 def _cudnn(query: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
@@ -62,7 +63,7 @@ def attend(
     rounded = query.to(keys.dtype)
     parts = [_attend(rounded, block, KERNELS[backend][1]) for block in keys.split(MOST // keys.shape[1])]
     logs, expected = zip(*parts, strict=True)
-    log_total, mean = merge(torch.cat(logs), torch.cat(expected))
+    log_total, mean = merge(torch.cat(logs), torch.cat(expected)) if len(parts) > 1 else merge(*parts[0])
     # The kernel saw rounded queries. The slope of the logsumexp is at hand, so what rounding took is put back.
     return log_total + ((query - rounded) * mean).sum(1), mean
 
@@ -73,22 +74,17 @@ def _attend(
     """The sums of each slice of the keys; slices are heads to the kernel, which runs heads side by side."""
     count, dim = query.shape
     slices = _slices(count, len(keys), query.device)
-    length = len(keys) // slices
-    whole = keys[: slices * length]
-    wide = _whole(dim, 8) - dim
-    if wide:  # numbers of zero in both change no score
-        query, whole = F.pad(query, (0, wide)), F.pad(whole, (0, wide))
     # Kernels are planned by shape, and gaps make batches of any size: few shapes, few plans.
-    rows = F.pad(query, (0, 0, 0, _whole(count, 64) - count)) if query.is_cuda else query
-    output, logsumexp = kernel(
-        rows.expand(1, slices, *rows.shape), whole.view(1, slices, length, rows.shape[1])
-    )
-    logs, expected = logsumexp.reshape(slices, -1)[:, :count], output[0, :, :count, :dim].float()
-    if len(whole) == len(keys):
-        return logs, expected
-    query, rest = query[:, :dim].float(), keys[slices * length :]
-    log, mean = sweep_chunks(query, rest, None, torch.full_like(query[:, 0], -torch.inf))
-    return torch.cat([logs, log[None]]), torch.cat([expected, mean[None]])
+    more = _whole(count, 64) - count if query.is_cuda else 0
+    wide = _whole(dim, 8) - dim  # numbers of zero in both change no score
+    rows = F.pad(query, (0, wide, 0, more)) if wide or more else query
+    keys = F.pad(keys, (0, wide)) if wide else keys
+    whole = len(keys) - len(keys) % slices
+    parts = [keys[:whole].view(slices, -1, dim + wide), keys[None, whole:]]
+    found = [kernel(rows.expand(1, len(part), *rows.shape), part[None]) for part in parts if part.shape[1]]
+    logs = torch.cat([logsumexp.reshape(-1, len(rows)) for _, logsumexp in found])
+    expected = torch.cat([output[0] for output, _ in found])
+    return logs[:, :count], expected[:, :count, :dim].float()
 
 
 def _slices(queries: int, keys: int, device: torch.device) -> int:
@@ -105,11 +101,18 @@ def _processors(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).multi_processor_count
 
 
-@lru_cache
 def _works(name: str, device: torch.device, dtype: torch.dtype, dim: int) -> bool:
-    """Whether a kernel is there and right on this machine; said once where it is not."""
-    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
-        return False  # nothing can be tried now; what was tried before has been kept
+    """Whether a kernel is there and right on this machine: tried once, but never while a CUDA graph is captured."""
+    key = (name, device, dtype, dim)
+    if key not in PROBED:
+        if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+            return False
+        PROBED[key] = _probe(*key)
+    return PROBED[key]
+
+
+def _probe(name: str, device: torch.device, dtype: torch.dtype, dim: int) -> bool:
+    """Whether a kernel gives what the chunked sweep gives; said where it does not."""
     query, keys = _example(device, 64, 3 * LEAST + 5, dim)
     try:
         log_total, mean = attend(query, keys.to(dtype), name)
