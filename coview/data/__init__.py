@@ -2,5 +2,6 @@
 
 from coview.data.dataset import Dataset
 from coview.data.resident import Resident
+from coview.data.stream import Stream
 
-__all__ = ["Dataset", "Resident"]
+__all__ = ["Dataset", "Resident", "Stream"]
