@@ -96,6 +96,9 @@ def train(
     if training.fabric.is_global_zero:
         following = f"coview probe {shlex.quote(str(folder))}"
         console.print(Text(f"{training.step} steps done, in {folder}. Next:  {following}"), soft_wrap=True)
+        if training.fabric.device.type == "cuda":
+            way = f"one by one, for {training.hindrance}" if training.hindrance else "as one CUDA graph each"
+            console.print(Text(f"Steps were taken {way}.", style="dim"))
 
 
 @app.command(epilog="Example: coview probe runs/demo --kind knn --view L --view depth --layer fc")
@@ -150,6 +153,22 @@ def views(
     console.print(Text(f"Written: {out}"), soft_wrap=True)
 
 
+@app.command(epilog="Example: coview bench contrast --json bench.json")
+def bench(
+    what: Annotated[str, typer.Argument(help="contrast, step, data or all.")] = "all",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write every number into this file.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Of the steps, only those with this in their name.")
+    ] = None,
+) -> None:
+    """Measure this library's path beside what the paper's released code does, on this machine."""
+    from coview.cli.bench import run_bench
+
+    run_bench(what, json_file, only or [], console)
+
+
 def main() -> None:
     """Run the command line; errors are one line, and say what to do."""
     debug = "--debug" in sys.argv
@@ -181,7 +200,9 @@ def _explain(error: Exception) -> int:
         return 2
     if type(error).__name__ in ("Exit", "Abort"):
         return int(getattr(error, "exit_code", 130))
-    known = isinstance(error, ValueError | IndexError | FileNotFoundError | FileExistsError)
+    known = isinstance(
+        error, ValueError | IndexError | FileNotFoundError | FileExistsError | ModuleNotFoundError
+    )
     expected = known or isinstance(error, OSError) or type(error).__name__ == "TrainingError"
     prefix = "" if expected else f"unexpected {type(error).__name__}: "
     _say(
