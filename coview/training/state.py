@@ -1,6 +1,7 @@
 """All that a run holds while it trains, built from a recipe and its seed."""
 
 import atexit
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ def make_fabric(recipe: Recipe) -> Any:
     from lightning.fabric import Fabric  # takes seconds to import
     from lightning.fabric.strategies.ddp import DDPStrategy
 
+    logging.getLogger("lightning.fabric").setLevel(logging.WARNING)  # it tells what the recipe says
     cuda = torch.cuda.is_available()
     precision: Any = recipe.precision
     if precision == "auto":
