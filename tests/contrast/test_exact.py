@@ -36,12 +36,12 @@ def truth(query: Tensor, keys: Tensor, match: Tensor, valid: Tensor | None) -> t
     return loss.detach(), torch.autograd.grad(loss.sum(), wide)[0]
 
 
-def compare(query, keys, match, valid, backend, bounds: tuple[float, float] | None = None) -> None:
+def compare(query: Tensor, keys: Tensor, match: Tensor, valid: Tensor | None, backend: str | None) -> None:
     query = query.detach().requires_grad_()
     loss = exact_softmax(query, keys, match, valid, backend=backend)
     (slope,) = torch.autograd.grad(loss.sum(), query)
     right = truth(query, keys, match, valid)
-    bounds = bounds or BOUNDS[keys.dtype]
+    bounds = BOUNDS[keys.dtype]
     for found, expected, bound in zip((loss, slope), right, bounds, strict=True):
         assert found.shape == expected.shape
         assert (found.double() - expected).norm() <= bound * expected.norm() + 1e-6, backend
@@ -58,10 +58,7 @@ def problem(device: str, dtype: torch.dtype, anchors: int, count: int, dim: int,
 @pytest.mark.parametrize(("device", "dtype", "backend"), CASES)
 @pytest.mark.parametrize("near", [0.0, 0.5, 1.0])
 def test_loss_and_gradient_are_those_of_float64(device, dtype, backend, near):
-    # Half the softmax on the match: the gradient is a small difference, of which bfloat16 outputs lose more.
-    confident = near == 1.0 and dtype == torch.bfloat16 and backend != "chunked"
-    bounds = (1e-3, 4e-3) if confident else None
-    compare(*problem(device, dtype, 37, 3001, 48, near=near), None, backend, bounds)
+    compare(*problem(device, dtype, 37, 3001, 48, near=near), None, backend)
 
 
 @pytest.mark.parametrize(("device", "dtype", "backend"), CASES)
@@ -117,7 +114,9 @@ def test_it_compiles_without_a_break():
     script = Path(__file__).with_name("compiling.py")
     ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr[-2000:]
-    assert ended.stdout.split() == [backend for *_, backend in CASES]
+    assert sorted(ended.stdout.split()) == sorted(
+        backend for *_, backend in CASES
+    )  # which is fastest may differ
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
