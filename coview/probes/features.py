@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from coview.encoders.each import whole
 from coview.types import Batch
 
 Encoders = Mapping[str, nn.Module] | nn.ModuleDict
@@ -108,7 +109,7 @@ def mode(encoders: Iterable[nn.Module], *, training: bool) -> Iterator[None]:
 def _at_layer(encoder: nn.Module, view: Tensor, layer: str) -> Tensor:
     """The output of an encoder, or one of the layers it names."""
     if layer == "embedding":
-        return encoder(view)
+        return whole(encoder(view))
     features = getattr(encoder, "features", None)
     named = features(view) if callable(features) else None
     # torchvision's networks also have a `features`, but that one returns a tensor

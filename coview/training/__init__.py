@@ -2,7 +2,7 @@
 
 from coview.training.checkpoint import TrainingError
 from coview.training.loop import fit
-from coview.training.recipe import Recipe, describe, in_batch, override, queue, softmax
+from coview.training.recipe import Recipe, contrast, describe, in_batch, override, patches, queue, softmax
 from coview.training.run import RunFolder
 from coview.training.state import Training
 from coview.training.step import train_step
@@ -12,10 +12,12 @@ __all__ = [
     "RunFolder",
     "Training",
     "TrainingError",
+    "contrast",
     "describe",
     "fit",
     "in_batch",
     "override",
+    "patches",
     "queue",
     "softmax",
     "train_step",

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from coview.types import Candidates, Embeddings, Present
+from coview.types import Candidates, Embeddings, Present, view_of
 
 OUT, RANDOM, WRITTEN = 0, 1, 2  # what a row holds: nothing, its random start, a sample
 
@@ -50,7 +50,7 @@ class Bank(nn.Module):
         self.exclude_self, self.momentum = exclude_self, momentum
         self.views = tuple(views)
         for view in self.views:
-            there = torch.ones(samples, dtype=torch.bool) if present is None else present.get(view)
+            there = torch.ones(samples, dtype=torch.bool) if present is None else present.get(view_of(view))
             state = torch.full((samples,), RANDOM if start == "random" else OUT, dtype=torch.uint8)
             if there is not None:
                 state[~there.cpu()] = OUT
@@ -98,7 +98,7 @@ class Bank(nn.Module):
             if view not in embeddings:
                 continue
             rows, state = self.rows(view), self._of("state", view)
-            have = None if present is None else present.get(view)
+            have = None if present is None else present.get(view_of(view))
             before = state[index]
             share = torch.where(before == OUT, 0.0, self.momentum)[:, None]
             old = rows[index].float()
