@@ -53,11 +53,15 @@ class Objective(nn.Module):
     ) -> dict[str, Tensor]:
         self.check(embeddings)
         _warn_of_gaps(present or {})
+        with torch.autocast(index.device.type, enabled=False):  # scores are computed in full
+            return self._terms(embeddings, index, present or {})
+
+    def _terms(self, embeddings: Embeddings, index: Tensor, present: Present) -> dict[str, Tensor]:
         self.ceilings = {}
         terms: dict[str, Tensor] = {}
         questions: dict[str, Question] = {}
         for pair in self.pairs:
-            anchor, candidates = _by_cell(*self._choices(pair, embeddings, index, present or {}))
+            anchor, candidates = _by_cell(*self._choices(pair, embeddings, index, present))
             if len(anchor):
                 questions[pair.name] = self.critics[pair.name](anchor), candidates
         for pair, loss in self._answers(questions):
@@ -68,6 +72,14 @@ class Objective(nn.Module):
                 f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
             )
         return terms
+
+    @property
+    def hindrance(self) -> str | None:
+        """Why a step cannot be recorded as a CUDA graph, if something here looks at the data."""
+        if not getattr(self.negatives, "steady", False):
+            return "the negatives are not steady"
+        steady = all(getattr(loss, "steady", True) for loss in self.losses.values())
+        return None if steady else "a loss looks at its scores"
 
     def check(self, embeddings: Embeddings) -> None:
         """Refuse embeddings that the graph cannot contrast."""

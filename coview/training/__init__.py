@@ -2,6 +2,7 @@
 
 from coview.training.checkpoint import TrainingError
 from coview.training.loop import fit
+from coview.training.prediction import prediction, split_brain
 from coview.training.recipe import Recipe, contrast, describe, in_batch, override, patches, queue, softmax
 from coview.training.run import RunFolder
 from coview.training.state import Training
@@ -18,7 +19,9 @@ __all__ = [
     "in_batch",
     "override",
     "patches",
+    "prediction",
     "queue",
     "softmax",
+    "split_brain",
     "train_step",
 ]

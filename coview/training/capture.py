@@ -36,16 +36,13 @@ class Steps:
     def hindrance_now(self, sample: Sample) -> str | None:
         """What keeps a step from being recorded: anything in it for which the host looks at the data, or waits."""
         training = self.training
-        objective = training.objective
+        looks = training.objective.hindrance
         reasons = {
             "capture=false": not training.recipe.capture,
             "there is no CUDA": training.fabric.device.type != "cuda",
             "there are several processes": training.fabric.world_size > 1,
             "samples may lack a view": sample.present is not None,
-            "the negatives are not steady": not getattr(objective.negatives, "steady", False),
-            "a loss looks at its scores": not all(
-                getattr(one, "steady", True) for one in objective.losses.values()
-            ),
+            str(looks): looks is not None,
             "it could not be recorded": self.hindrance == "it could not be recorded",
         }
         return next((reason for reason, holds in reasons.items() if holds), None)

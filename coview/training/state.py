@@ -16,6 +16,7 @@ from coview.data import Dataset
 from coview.encoders import Encoders
 from coview.encoders.each import Parts, parts
 from coview.names import did_you_mean
+from coview.predictive import Prediction
 from coview.training.optim import make_optimiser
 from coview.training.recipe import Recipe
 from coview.types import Embeddings, Fields, Views, node_of
@@ -29,7 +30,7 @@ class Training:
     recipe: Recipe
     fabric: Any
     encoders: nn.Module
-    objective: Objective
+    objective: Objective | Prediction
     optimiser: torch.optim.Optimizer
     generator: torch.Generator  # draws the augmentation
     look: Callable[
@@ -87,7 +88,7 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
     encoders = build_encoders(recipe)
     tried = try_encoders(encoders, data, recipe)
     check_present(data, recipe)
-    objective: Any = recipe.objective(recipe, data, embedding_size(tried, recipe.graph))
+    objective: Any = recipe.objective(recipe, data, embedding_size(tried, recipe.graph))  # also a user's own
     objective.check(tried)
     encoders, objective = encoders.to(fabric.device), objective.to(fabric.device)
     optimiser = make_optimiser(recipe, [*encoders.parameters(), *objective.parameters()])
@@ -110,13 +111,18 @@ def build_encoders(recipe: Recipe) -> Encoders:
 
 def try_encoders(encoders: Encoders, data: Dataset, recipe: Recipe) -> Embeddings:
     """The embeddings of two samples; what does not fit is found here, before training."""
-    sample = stand_still(data.fetch(torch.arange(min(2, len(data)))), recipe.still)
-    views = cut(sample, recipe.views).views
+    views = first_views(data, recipe)
     return {
         node_of(name, part): embedding
         for name in encoders
-        for part, embedding in _try(name, encoders[name], views[name].cpu(), recipe.probe_layer).items()
+        for part, embedding in _try(name, encoders[name], views[name], recipe.probe_layer).items()
     }
+
+
+def first_views(data: Dataset, recipe: Recipe) -> Views:
+    """The views of two samples, to see what shapes come."""
+    sample = stand_still(data.fetch(torch.arange(min(2, len(data)))), recipe.still)
+    return {name: view.cpu() for name, view in cut(sample, recipe.views).views.items()}
 
 
 def embedding_size(tried: Embeddings, graph: PairGraph) -> int:

@@ -11,7 +11,8 @@ from coview.types import Batch, Sample
 def train_step(training: Training, batch: Batch) -> dict[str, Tensor]:
     """One step of the method; gives the loss of every directed pair."""
     embeddings = training.encoders(batch.views, batch.present)
-    terms = training.objective(embeddings, batch.index, batch.present, views=batch.views)
+    with training.fabric.autocast():
+        terms = training.objective(embeddings, batch.index, batch.present, views=batch.views)
     training.optimiser.zero_grad()
     training.fabric.backward(sum(terms.values()) + _touch(training, embeddings))
     descend(training)
