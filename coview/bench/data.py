@@ -30,6 +30,7 @@ from coview.types import Batch, Sample
 HEIGHT, WIDTH, SIZE = 375, 500, 224
 FILES = {"cuda": 8192, "cpu": 256}
 BATCH = {"cuda": 256, "cpu": 16}
+WINDOW = 0.4  # seconds between looks at the clock: waiting for the device empties the pipe
 
 
 def bench_data(device: torch.device, *, seconds: float = 12.0) -> Iterator[Row]:
@@ -39,16 +40,14 @@ def bench_data(device: torch.device, *, seconds: float = 12.0) -> Iterator[Row]:
         batch = recipe.batch_size
         name = f"JPEG {WIDTH}x{HEIGHT} to"
         papers = replace(variants(recipe, device)[PAPERS], augment=None)
-        theirs = [
-            _rate(f"{name} batches", PAPERS, released_batches(files, batch), batch, seconds),
-            _rate(f"{name} trained half-AlexNets", PAPERS, released(papers, files), batch, seconds),
-        ]
-        ours = [
-            _rate(f"{name} batches", "streamed", streamed(files, device, recipe), batch, seconds),
-            _rate(f"{name} trained half-AlexNets", "streamed", trained(recipe), batch, seconds),
-        ]
-        for slow, fast in zip(theirs, ours, strict=True):
+        ways = {
+            f"{name} batches": (released_batches(files, batch), streamed(files, device, recipe)),
+            f"{name} trained half-AlexNets": (released(papers, files), trained(recipe)),
+        }
+        for one, (theirs, ours) in ways.items():
+            slow = _rate(one, PAPERS, theirs, batch, seconds)
             yield replace(slow, ratio=1.0)
+            fast = _rate(one, "streamed", ours, batch, seconds)
             yield replace(fast, ratio=slow.milliseconds / fast.milliseconds)
 
 
@@ -131,14 +130,14 @@ def _rate(work: str, way: str, batches: Iterator[Any], size: int, seconds: float
         next(batches)
     _wait()
     times: list[float] = []
-    window = 16 if torch.cuda.is_available() else 1  # waiting for the device empties the pipe
     began = time.perf_counter()
     while time.perf_counter() - began < seconds or len(times) < 5:
-        start = time.perf_counter()
-        for _ in range(window):
+        start, taken = time.perf_counter(), 0
+        while not taken or time.perf_counter() - start < WINDOW:
             next(batches)
+            taken += 1
         _wait()
-        times.append(1000 * (time.perf_counter() - start) / window)
+        times.append(1000 * (time.perf_counter() - start) / taken)
     close = getattr(batches, "close", None)
     if callable(close):
         close()

@@ -162,11 +162,14 @@ def bench(
     only: Annotated[
         list[str] | None, typer.Option(help="Of the steps, only those with this in their name.")
     ] = None,
+    way: Annotated[
+        list[str] | None, typer.Option(help='Of the ways to run a step, only this, for example "captured".')
+    ] = None,
 ) -> None:
     """Measure this library's path beside what the paper's released code does, on this machine."""
     from coview.cli.bench import run_bench
 
-    run_bench(what, json_file, only or [], console)
+    run_bench(what, json_file, console, only=only or [], ways=way or [])
 
 
 def main() -> None:

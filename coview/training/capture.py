@@ -70,12 +70,17 @@ class _Recording:
         training.optimiser.zero_grad(set_to_none=True)  # gradients are to live in the recording
         gc.collect()
         groups = training.optimiser.param_groups
+        draws = torch.cuda.default_generators[training.fabric.device.index or 0]
+        before = draws.clone_state()
         try:
             for group in groups:
                 group["capturable"] = True
             # Other threads may fetch the next batch meanwhile.
             with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
                 self.seen = step(training, self.place)
+        except RuntimeError:
+            draws.graphsafe_set_state(before)  # or it would go on waiting for the end of the recording
+            raise
         finally:
             for group in groups:
                 group["capturable"] = False
