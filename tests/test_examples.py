@@ -14,7 +14,9 @@ from coview.cli.app import app
 from coview.contrast import Bank, CosineCritic, Objective, full_graph
 from coview.probes import layer_features
 from coview.recipes.find import find_recipe
-from coview.training import override
+from coview.training import Recipe, override
+from coview.training.state import make_fabric, prepare
+from coview.views import cut
 
 HOME = Path(__file__).parents[1]
 EXAMPLES = HOME / "examples"
@@ -156,6 +158,12 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     assert training.step == 2
     assert training.recipe is mine
     assert set(training.encoders.state_dict()) > {"near.embedding.weight"}
+    assert [edge[:2] for edge in names["patchy"].graph.edges][:2] == [("L", "ab:conv2"), ("L", "ab:conv3")]
+    for aside, first in ((names["patchy"], "L->ab:conv2"), (names["guess"], "L->depth")):
+        embeddings, terms = first_terms(aside)
+        assert next(iter(terms)) == first
+        assert all(term.isfinite() for term in terms.values())
+        assert embeddings["L"].shape == (32, 64)
     # the parts of the page are in the recipe, and their numbers can be set
     changed = override(
         mine, ["views.near.metres=1", "critic.temperature=0.5", "negatives.gap=7", "loss.margin=3"]
@@ -163,6 +171,14 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     assert changed.critic().temperature == 0.5
     assert changed.negatives([], 9, 5).gap == 7
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["forecast", "mine"]
+
+
+def first_terms(recipe: Recipe) -> tuple[dict, dict]:
+    """What the encoders of a recipe say of a batch, and what its objective makes of that."""
+    training = prepare(recipe, recipe.data("train"), make_fabric(recipe))
+    batch = cut(recipe.data("train").fetch(torch.arange(recipe.batch_size)), recipe.views)
+    embeddings = training.encoders(batch.views)
+    return embeddings, training.objective(embeddings, batch.index, views=batch.views)
 
 
 def test_adding_losses_and_critics_are_what_they_say(tmp_path, monkeypatch):

@@ -199,8 +199,8 @@ def _by_cell(anchors: Tensor, candidates: Candidates) -> Question:
     if anchors.ndim == 2:
         return anchors, candidates
     samples, cells = anchors.shape[:2]
-    rows = torch.arange(samples, device=anchors.device).repeat_interleave(cells)
-    return anchors.flatten(0, 1), candidates.anchors(rows)
+    rows = torch.arange(samples, device=anchors.device)[:, None].expand(-1, cells)
+    return anchors.flatten(0, 1), candidates.anchors(rows.flatten())
 
 
 def _log_negatives(candidates: Candidates) -> Tensor | float:

@@ -26,7 +26,6 @@ class Prediction(nn.Module):
         super().__init__()
         self.graph, self.pairs = graph, tuple(graph.directed())
         self.decoders, self.losses = nn.ModuleDict(dict(decoders)), nn.ModuleDict(dict(losses))
-        self.stateful = self.decoders
         self.ceilings: dict[str, Tensor | float] = {}
         for pair in self.pairs:
             if pair.name not in self.decoders or view_of(pair.target) not in self.losses:
@@ -34,6 +33,11 @@ class Prediction(nn.Module):
                     f"prediction needs a decoder for '{pair.name}' and a loss for '{view_of(pair.target)}', got "
                     f"decoders {', '.join(self.decoders)} and losses {', '.join(self.losses)}"
                 )
+
+    @property
+    def stateful(self) -> nn.ModuleDict:
+        """What may hold buffers of which each process has seen a part."""
+        return self.decoders
 
     def forward(
         self, embeddings: Embeddings, index: Tensor, present: Present | None = None, *, views: Views

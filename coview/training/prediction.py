@@ -43,7 +43,13 @@ def prediction(
     return Prediction(recipe.graph, decoders, losses)
 
 
-split_brain = partial(prediction, loss="quantised", side=16, bins={"ab": partial(ab_bins, step=10.0)})
+split_brain = partial(
+    prediction,
+    loss="quantised",
+    side=16,
+    decoder=partial(Decoder, width=128),
+    bins={"ab": partial(ab_bins, step=10.0)},
+)
 """Split-Brain (Zhang et al. 2017): L in 100 bins from ab, and the bins of ab from L."""
 
 

@@ -75,6 +75,15 @@ def test_missing_views_are_nothing_special(name, tmp_path):
     assert torch.tensor([row["loss"] for row in rows(tmp_path / "run")]).isfinite().all()
 
 
+@pytest.mark.parametrize("name", ["l2", "quantised", "patches"])
+def test_half_precision(name, tmp_path):
+    fit(replace(RECIPES[name](), precision="bf16-mixed", epochs=1), tmp_path / "half")
+    fit(replace(RECIPES[name](), precision="32-true", epochs=1), tmp_path / "full")
+    half, full = ([row["loss"] for row in rows(tmp_path / run)] for run in ("half", "full"))
+    assert half == pytest.approx(full, rel=0.02)
+    assert half != full
+
+
 @pytest.mark.parametrize("name", ["quantised", "patches"])
 def test_a_resumed_run_is_the_whole_run(name, tmp_path):
     recipe = RECIPES[name]()
