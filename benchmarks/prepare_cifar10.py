@@ -77,7 +77,7 @@ def check(part: str, data: list[np.ndarray], label: np.ndarray) -> None:
 
 def dump(path: Path, content: dict) -> None:
     with path.open("wb") as file:
-        pickle.dump(content, file, protocol=2)
+        pickle.dump(content, file, protocol=4)
 
 
 if __name__ == "__main__":
