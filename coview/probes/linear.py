@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from coview.data.held_out import held_out_part
+from coview.data.held import held_out_part
 
 WEIGHT_DECAYS = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)  # for features of unit variance
 

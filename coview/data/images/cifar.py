@@ -27,7 +27,7 @@ def read_cifar10(folder: Path, split: str) -> Resident:
 
 def _batch(path: Path) -> dict[str, Any]:
     batch = _unpickled(path)
-    data, labels = batch.get("data"), batch.get("labels")
+    data, labels = (batch.get(name) for name in ("data", "labels"))
     if not isinstance(data, np.ndarray) or data.shape != (len(labels or ()), 3072) or data.dtype != np.uint8:
         raise ValueError(f"{path} is no batch of CIFAR-10: wanted rows of 3,072 bytes, with a label each")
     return batch
@@ -37,7 +37,14 @@ def _unpickled(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         try:
             return _Arrays(file, encoding="latin1").load()
-        except (pickle.UnpicklingError, EOFError, UnicodeDecodeError) as error:
+        except (
+            pickle.UnpicklingError,
+            EOFError,
+            AttributeError,
+            ImportError,
+            LookupError,
+            ValueError,
+        ) as error:
             raise ValueError(f"{path} is cut off or no file of CIFAR-10 ({error}): get it again") from error
 
 
@@ -45,6 +52,9 @@ class _Arrays(pickle.Unpickler):
     """A pickle can run anything; one of CIFAR-10 needs arrays, lists and strings alone."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module.rpartition(".")[2], name) not in ARRAYS or module.split(".")[0] not in ("numpy", "_codecs"):
+        if (module.rpartition(".")[2], name) not in ARRAYS or module.split(".")[0] not in (
+            "numpy",
+            "_codecs",
+        ):
             raise pickle.UnpicklingError(f"it wants to call {module}.{name}")
         return super().find_class(module, name)

@@ -1,4 +1,4 @@
-"""Which class a picture has: by its folder, or by a list beside the pictures; and what people call ImageNet's classes."""
+"""Which class a picture has, by its folder or by a list beside it, and what people call the classes of ImageNet."""
 
 import csv
 import re
@@ -82,5 +82,5 @@ def spoken_names(classes: Sequence[str], folder: Path) -> tuple[str, ...]:
 
 
 def _above(folder: Path, name: str) -> Path | None:
-    """A file in a folder, or up to three folders above it, where Kaggle's archive has it."""
-    return next((at / name for at in (folder, *folder.parents[:3]) if (at / name).is_file()), None)
+    """A file in a folder, or up to four folders above it, where Kaggle's archive has it."""
+    return next((at / name for at in (folder, *folder.parents[:4]) if (at / name).is_file()), None)

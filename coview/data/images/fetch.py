@@ -1,5 +1,6 @@
 """Archives fetched from where their authors put them, checked, and unpacked whole or not at all."""
 
+import http.client
 import socket
 import tempfile
 from dataclasses import dataclass
@@ -30,13 +31,15 @@ def fetch(archive: Archive, root: Path) -> Path:
             download_and_extract_archive(archive.url, folder, md5=archive.md5, remove_finished=True)
             if not (root / archive.folder).exists():  # another process may have been faster
                 (Path(folder) / archive.folder).replace(root / archive.folder)
-    except (URLError, TimeoutError) as error:
+    except (URLError, TimeoutError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise OSError(
             f"{archive.url} cannot be fetched ({reason}): fetch it elsewhere, and unpack it in {root}"
         ) from error
     except RuntimeError as error:  # what torchvision says of a wrong checksum
-        raise OSError(f"what came from {archive.url} is not what it should be ({error}): try again") from error
+        raise OSError(
+            f"what came from {archive.url} is not what it should be ({error}): try again"
+        ) from error
     finally:
         socket.setdefaulttimeout(patience)
     return root / archive.folder

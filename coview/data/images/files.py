@@ -4,9 +4,7 @@ import os
 from pathlib import Path
 
 # A picture is known by its suffix; of these others nobody wonders that they are left out.
-PICTURES = frozenset(
-    [".jpg", ".jpeg", ".png", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp"]
-)
+PICTURES = frozenset([".jpg", ".jpeg", ".png", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp"])
 BESIDE = frozenset([".txt", ".md", ".csv", ".tsv", ".json", ".xml", ".yaml", ".html", ".db", ".ini", ".mat"])
 NAMED = 5  # files that a message names
 

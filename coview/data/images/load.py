@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 import torch
 from jaxtyping import UInt8
@@ -14,14 +13,19 @@ from coview.data.resident import Resident
 from coview.data.stream import Stream, decode_picture
 from coview.data.stream.broken import BrokenFiles
 from coview.data.stream.picture import BROKEN, PIXELS, open_image
+from coview.data.stream.stack import EXTENT
 
-Keep = Literal["auto", "always", "never"]
-LIMIT = 8 * 2**30  # bytes that "auto" keeps in memory: all of STL-10 takes 2.9 GB, 100,000 pictures of 96x96 2.8
+KEEP = ("auto", "always", "never")
+LIMIT = (
+    8 * 2**30
+)  # bytes that "auto" keeps in memory: all of STL-10 takes 2.9 GB, 100,000 pictures of 96x96 2.8
 LOOKED_AT = 64  # files whose headers tell whether all have one size
 BATCH = 512
 
 
-def load(stream: Stream, *, side: int | None = None, resident: Keep = "auto", limit: int = LIMIT) -> Resident | Stream:
+def load(
+    stream: Stream, *, side: int | None = None, resident: str = "auto", limit: int = LIMIT
+) -> Resident | Stream:
     """In memory if "auto" and the pictures have one size and fit into `limit` bytes, or if "always"; else as they are.
 
     With `side` each becomes the square in its middle, so many pixels wide, and all have one size.
@@ -36,7 +40,9 @@ def load(stream: Stream, *, side: int | None = None, resident: Keep = "auto", li
         return stream
     found = _read(stream) if len(sizes) == 1 else None
     if found is None and resident == "always":
-        raise ValueError(f"the pictures of dataset '{stream.name}' differ in size: give side=, or let them stream")
+        raise ValueError(
+            f"the pictures of dataset '{stream.name}' differ in size: give side=, or let them stream"
+        )
     return stream if found is None else found
 
 
@@ -59,7 +65,7 @@ def _read(stream: Stream) -> Resident | None:
         rgb = sample.fields["rgb"]
         if pixels is None:
             pixels = torch.empty(len(stream), *rgb.shape[1:], dtype=torch.uint8)
-        if rgb.shape[1:] != pixels.shape[1:]:
+        if EXTENT in sample.fields or rgb.shape[1:] != pixels.shape[1:]:
             return None
         pixels[full : full + len(rgb)] = rgb
         full += len(rgb)

@@ -12,7 +12,7 @@ import torch
 from coview.data.dataset import Dataset
 from coview.data.images.fetch import fetch
 from coview.data.images.folder import read_folder
-from coview.data.images.load import LIMIT, Keep, load
+from coview.data.images.load import LIMIT, load
 from coview.data.images.place import AbsentData, data_root, find_place, where
 from coview.data.images.sets import SETS, ImageSet
 from coview.data.images.square import squares
@@ -32,7 +32,7 @@ def image_data(
     download: bool = False,
     side: int | None = None,
     samples: int | None = None,
-    resident: Keep = "auto",
+    resident: str = "auto",
     limit: int = LIMIT,
 ) -> Dataset:
     """One split, or several as "train+unlabeled": pictures as field "rgb", uint8 [3 H W]; a label of -1 is not known.
@@ -45,15 +45,11 @@ def image_data(
     Pictures in files are read into memory if they have one size and fit into `limit` bytes; else they stream. That
     is "auto"; "always" and "never" insist. CIFAR-10, STL-10 (3 GB) and rooms are in memory in any case.
     """
-    if resident not in ("auto", "always", "never"):
-        raise ValueError(f"resident is auto, always or never, got '{resident}'{did_you_mean(resident, ('auto', 'always', 'never'))}")
-    for what, number in {"side": side, "samples": samples}.items():
-        if number is not None and number < 1:
-            raise ValueError(f"{what} counts from 1, got {number}")
+    _check(resident, side=side, samples=samples)
     if name == "scenes":
         return rooms(split, samples=samples, side=side or 64)
     folder, image_set = find_images(name, data_root(root), download=download)
-    parts = [_read(folder, image_set, part) for part in split.split("+")]
+    parts = [read_part(folder, image_set, part) for part in split.split("+")]
     found = parts[0] if len(parts) == 1 else joined(parts, split)
     if samples is not None and samples < len(found):
         found = found.subset(torch.arange(samples) * len(found) // samples)
@@ -66,7 +62,9 @@ def image_data(
 def rooms(split: str, *, samples: int | None, side: int) -> Resident:
     """Rendered rooms with all their fields."""
     if split not in ROOMS:
-        raise ValueError(f"no split '{split}' of scenes{did_you_mean(split, ROOMS)}; it has {', '.join(ROOMS)}")
+        raise ValueError(
+            f"no split '{split}' of scenes{did_you_mean(split, ROOMS)}; it has {', '.join(ROOMS)}"
+        )
     return scenes(split, samples=samples or ROOMS[split], size=side)
 
 
@@ -76,10 +74,12 @@ def find_images(name: str, root: Path, *, download: bool = False) -> tuple[Path,
         return _own_folder(name, root), None
     image_set = SETS[name]
     place = find_place(root, name, image_set.folders, image_set.is_there)
-    if place is None and download and image_set.archive is not None:
+    if place is None and download and image_set.archive is not None and not root.is_file():
         place = fetch(image_set.archive, root)
     if place is None:
-        by_command = f"`coview data {name} --root {root} --download` fetches it, or " if image_set.archive else ""
+        by_command = (
+            f"`coview data {name} --root {root} --download` fetches it, or " if image_set.archive else ""
+        )
         raise AbsentData(
             f"no {image_set.title} in {where(root, image_set.folders)}: {by_command}{image_set.get}; "
             "--root, root= or $COVIEW_DATA name another folder"
@@ -103,7 +103,8 @@ def joined(parts: Sequence[Any], split: str) -> Any:
     return Resident(name, {"rgb": pixels}, label, classes)
 
 
-def _read(folder: Path, image_set: ImageSet | None, split: str) -> Resident | Stream:
+def read_part(folder: Path, image_set: ImageSet | None, split: str) -> Resident | Stream:
+    """One split, pictures left in their files where they are files."""
     if image_set is None:
         return read_folder(folder, split, name=folder.name)
     if split not in image_set.splits:
@@ -112,6 +113,14 @@ def _read(folder: Path, image_set: ImageSet | None, split: str) -> Resident | St
             f"it has {', '.join(image_set.splits)}, or several joined by +"
         )
     return image_set.read(folder, split)
+
+
+def _check(resident: str, **counts: int | None) -> None:
+    if resident not in KEEP:
+        raise ValueError(f"resident is {', '.join(KEEP)}, got '{resident}'")
+    for what, number in counts.items():
+        if number is not None and number < 1:
+            raise ValueError(f"{what} counts from 1, got {number}")
 
 
 def _own_folder(name: str, root: Path) -> Path:

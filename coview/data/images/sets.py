@@ -30,16 +30,31 @@ class ImageSet:
     read: Read
     get: str  # how to get it by hand
     archive: Archive | None = None  # what can be fetched
+    checksums: Callable[[], dict[str, str]] | None = None  # md5 by name, of the official files
 
 
 def imagenet100_classes() -> list[str]:
     """The classes of ImageNet-100, as the paper's appendix lists them."""
-    return files(__package__).joinpath("imagenet100.txt").read_text().split()
+    return files("coview.data.images").joinpath("imagenet100.txt").read_text().split()
 
 
 def read_imagenet100(folder: Path, split: str) -> Stream:
     """The paper's 100 classes out of ImageNet, or out of a folder that has them alone."""
     return read_folder(folder, split, name="ImageNet-100", only=imagenet100_classes())
+
+
+def cifar10_checksums() -> dict[str, str]:
+    """As torchvision knows them."""
+    from torchvision.datasets import CIFAR10  # takes seconds to import
+
+    return dict([*CIFAR10.train_list, *CIFAR10.test_list])
+
+
+def stl10_checksums() -> dict[str, str]:
+    """As torchvision knows them."""
+    from torchvision.datasets import STL10  # takes seconds to import
+
+    return dict([*STL10.train_list, *STL10.test_list])
 
 
 IMAGENET_FOLDERS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
@@ -61,6 +76,7 @@ SETS = {
             "c58f30108f718f92721af3b95e74349a",
             "cifar-10-batches-py",
         ),
+        cifar10_checksums,
     ),
     "stl10": ImageSet(
         "STL-10",
@@ -74,6 +90,7 @@ SETS = {
             "91f7769df0f17e558f3565bffb0c7dfb",
             "stl10_binary",
         ),
+        stl10_checksums,
     ),
     "tiny": ImageSet(
         "Tiny-ImageNet",

@@ -17,9 +17,7 @@ def held_out(dataset: Dataset, *, share: float = 0.1, seed: int = 0) -> tuple[An
     return dataset.subset((~part).nonzero().flatten()), dataset.subset(part.nonzero().flatten())
 
 
-def within_train(
-    split: str, *, data: Callable[[str], Dataset], share: float = 0.1, seed: int = 0
-) -> Dataset:
+def within_train(split: str, *, data: Callable[[str], Dataset], share: float = 0.1, seed: int = 0) -> Dataset:
     """In place of a recipe's `data`, to choose its numbers by: "test" is a held-out part of the training set."""
     if split not in ("train", "test"):
         raise ValueError(f"a training set is cut into train and test, got '{split}'")
