@@ -267,14 +267,14 @@ def test_broken_batches_of_cifar10(tmp_path):
     cut(batch, 1000)
     with pytest.raises(ValueError, match=r"data_batch_4 is cut off or no file of CIFAR-10"):
         read()
-    for content in ({"data": np.zeros((3, 7), np.uint8), "labels": [1, 2, 3]}, {"labels": []}, {}):
+    for content in ({"data": np.zeros((3, 7), np.uint8), "labels": [1, 2, 3]}, {"labels": []}, {}, [1, 2]):
         batch.write_bytes(pickle.dumps(content))
         with pytest.raises(
             ValueError, match=r"data_batch_4 is no batch of CIFAR-10: wanted rows of 3,072 bytes"
         ):
             read()
     batch.write_bytes(pickle.dumps(print))
-    with pytest.raises(ValueError, match=r"data_batch_4 .* it wants to call builtins.print"):
+    with pytest.raises(ValueError, match=r"data_batch_4 .* wants to call builtins.print"):
         read()
     batch.write_bytes(good)
     assert len(read()) == 40

@@ -27,13 +27,13 @@ def read_cifar10(folder: Path, split: str) -> Resident:
 
 def _batch(path: Path) -> dict[str, Any]:
     batch = _unpickled(path)
-    data, labels = (batch.get(name) for name in ("data", "labels"))
+    data, labels = (batch.get(name) if isinstance(batch, dict) else None for name in ("data", "labels"))
     if not isinstance(data, np.ndarray) or data.shape != (len(labels or ()), 3072) or data.dtype != np.uint8:
         raise ValueError(f"{path} is no batch of CIFAR-10: wanted rows of 3,072 bytes, with a label each")
     return batch
 
 
-def _unpickled(path: Path) -> dict[str, Any]:
+def _unpickled(path: Path) -> Any:
     with path.open("rb") as file:
         try:
             return _Arrays(file, encoding="latin1").load()

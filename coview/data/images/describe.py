@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coview.data.images.folder import folder_splits
-from coview.data.images.load import LIMIT, picture_sizes
+from coview.data.images.memory import LIMIT, picture_sizes
 from coview.data.images.named import ROOMS, find_images, read_part
 from coview.data.images.sets import ImageSet
 from coview.data.resident import Resident

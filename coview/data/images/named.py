@@ -12,7 +12,7 @@ import torch
 from coview.data.dataset import Dataset
 from coview.data.images.fetch import fetch
 from coview.data.images.folder import read_folder
-from coview.data.images.load import LIMIT, load
+from coview.data.images.memory import KEEP, LIMIT, load
 from coview.data.images.place import AbsentData, data_root, find_place, where
 from coview.data.images.sets import SETS, ImageSet
 from coview.data.images.square import squares

@@ -46,10 +46,10 @@ def load(
     return stream if found is None else found
 
 
-def picture_sizes(stream: Stream, at_most: int = LOOKED_AT) -> set[tuple[int, int]]:
+def picture_sizes(stream: Stream) -> set[tuple[int, int]]:
     """Heights and widths of some of the files, spread over the dataset; broken ones have none."""
     paths = stream.files["rgb"]
-    looked_at = range(0, len(paths), max(1, len(paths) // at_most))
+    looked_at = range(0, len(paths), max(1, len(paths) // LOOKED_AT))
     return {size for number in looked_at if (size := _size(paths[number])) is not None}
 
 
