@@ -51,7 +51,11 @@ def _parts(contents: Contents) -> Table:
 def _notes(contents: Contents) -> list[str]:
     """What else there is to know."""
     some = ", ".join(contents.classes[:FEW]) + (", ..." if len(contents.classes) > FEW else "")
-    notes = [f"{len(contents.classes)} classes: {some}" if contents.classes else "No classes."]
+    notes = [
+        f"{len(contents.classes)} class{'es' * (len(contents.classes) > 1)}: {some}"
+        if contents.classes
+        else "No classes."
+    ]
     if contents.others:
         notes.append(
             f"Not byte for byte the official files (which says nothing of the pictures): {', '.join(contents.others)}"

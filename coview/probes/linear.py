@@ -8,8 +8,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from coview.data.held import held_out_part
-
 WEIGHT_DECAYS = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)  # for features of unit variance
 
 Classifier = Callable[[Tensor], Tensor]
@@ -137,6 +135,21 @@ def choose(
     accuracies = [percent_right(classifier(features[held_out]), label[held_out]) for classifier in fitted]
     best = max(range(len(falling)), key=accuracies.__getitem__)
     return falling[best], accuracies[best]
+
+
+def held_out_part(label: Int[Tensor, "N"], *, seed: int) -> Bool[Tensor, "N"]:
+    """A fifth of each class, at least one sample of a class with two or more; the same on every device."""
+    held_out = torch.zeros(len(label), dtype=torch.bool)
+    shuffled = torch.randperm(len(label), generator=torch.Generator().manual_seed(seed))
+    known = label.cpu()[shuffled]
+    for wanted in known.unique():
+        members = shuffled[known == wanted]
+        held_out[members[: max(round(len(members) / 5), int(len(members) > 1))]] = True
+    if not held_out.any():
+        raise ValueError(
+            "every class has one training sample, none can be held out: give a single weight decay"
+        )
+    return held_out.to(label.device)
 
 
 def front_end(
