@@ -16,9 +16,7 @@ from coview.data.stream.picture import BROKEN, PIXELS, open_image
 from coview.data.stream.stack import EXTENT
 
 KEEP = ("auto", "always", "never")
-LIMIT = (
-    8 * 2**30
-)  # bytes that "auto" keeps in memory: all of STL-10 takes 2.9 GB, 100,000 pictures of 96x96 2.8
+LIMIT = 8 * 2**30  # bytes that "auto" keeps in memory: 100,000 pictures of 96x96 take 2.8 GB
 LOOKED_AT = 64  # files whose headers tell whether all have one size
 BATCH = 512
 
@@ -38,7 +36,7 @@ def load(
     fits = len(sizes) == 1 and len(stream) * 3 * min(sizes)[0] * min(sizes)[1] <= limit
     if resident == "never" or (resident == "auto" and not fits):
         return stream
-    found = _read(stream) if len(sizes) == 1 else None
+    found = _read(stream) if len(sizes) < 2 else None
     if found is None and resident == "always":
         raise ValueError(
             f"the pictures of dataset '{stream.name}' differ in size: give side=, or let them stream"
