@@ -270,6 +270,11 @@ def list_lacks_one(folder) -> None:
     (folder / "test/val_annotations.txt").write_text("0.png\tbed\n1.png\tkitchen\n")
 
 
+def list_is_no_list(folder) -> None:
+    no_labels(folder)
+    (folder / "test/val_annotations.txt").write_text("0.png\tbed\nwords\n")
+
+
 def file_for_train(folder) -> None:
     (folder / "train").rename(folder / "attic")
     (folder / "train").write_text("a file")
@@ -296,6 +301,11 @@ def no_train(folder) -> None:
             r"labels are missing: .*/test has no folder called like a class, as train/bed is$",
         ),
         (list_lacks_one, "test", r"the list of classes beside .*/test says nothing of 4 files \(2.png, "),
+        (
+            list_is_no_list,
+            "test",
+            r"val_annotations.txt should have a name and a class in each line, but one is 'words'$",
+        ),
         (file_for_train, "train", r"has no folder train/: it has attic, test$"),
         (no_train, "train", r"has no folder train/: it has test, trian$"),
         (

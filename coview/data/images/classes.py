@@ -31,11 +31,10 @@ def by_folder(place: Path, classes: Sequence[str], *, others_too: bool = False) 
     there = [name for name in there if name in set(classes)]
     with ThreadPoolExecutor(16) as pool:  # a disk far away answers many at once
         found = dict(zip(there, pool.map(pictures_below, [place / name for name in there]), strict=True))
-    empty = [name for name, (pictures, _) in found.items() if not pictures]
-    if empty:
-        other = found[empty[0]][1]
-        has = f", only {how_many(other)}" if other else ""
-        raise ValueError(f"the class folder {place / empty[0]} has no pictures{has}: fill it or remove it")
+    for name, (pictures, others) in found.items():
+        if not pictures:
+            has = f", only {how_many(others)}" if others else ""
+            raise ValueError(f"the class folder {place / name} has no pictures{has}: fill it or remove it")
     number = {name: one for one, name in enumerate(classes)}
     label = [number[name] for name, (pictures, _) in found.items() for _ in pictures]
     paths = [path for pictures, _ in found.values() for path in pictures]
@@ -55,16 +54,13 @@ def by_list(place: Path, table: dict[str, str], classes: Sequence[str]) -> Label
 
 def listed_classes(place: Path) -> dict[str, str] | None:
     """The class of each picture by its path, where a list says it: Tiny-ImageNet's, or ImageNet's as Kaggle has it."""
-    tiny = place / "val_annotations.txt"
+    tiny, kaggle = place / "val_annotations.txt", _above(place, "LOC_val_solution.csv")
     if tiny.is_file():
-        rows = [line.split("\t") for line in tiny.read_text().splitlines() if line.strip()]
+        rows = _rows(tiny, "\t")
         return {str(place / "images" / row[0]): row[1] for row in rows}
-    kaggle = _above(place, "LOC_val_solution.csv")
     if kaggle is None or place.name != "val" or class_folders(place):
         return None
-    with kaggle.open(newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    return {str(place / f"{name}.JPEG"): answer.split()[0] for name, answer in rows}
+    return {str(place / f"{row[0]}.JPEG"): row[1].split()[0] for row in _rows(kaggle, ",")[1:]}
 
 
 def spoken_names(classes: Sequence[str], folder: Path) -> tuple[str, ...]:
@@ -73,12 +69,22 @@ def spoken_names(classes: Sequence[str], folder: Path) -> tuple[str, ...]:
     source = next((file for file in lists if file is not None), None)
     if source is None or not all(WNID.fullmatch(name) for name in classes):
         return tuple(classes)
-    rows = (line.split(maxsplit=1) for line in source.read_text().splitlines())
+    rows = (line.split(maxsplit=1) for line in source.read_text(encoding="utf-8").splitlines())
     names = {row[0]: row[1].partition(",")[0].strip() for row in rows if len(row) == 2}
     spoken = [names.get(wnid, wnid) for wnid in classes]
     twice = {name for name in spoken if spoken.count(name) > 1}  # cranes are birds and machines
     named = zip(spoken, classes, strict=True)
     return tuple(f"{name} ({wnid})" if name in twice else name for name, wnid in named)
+
+
+def _rows(file: Path, separator: str) -> list[list[str]]:
+    """The rows of a list of names and classes."""
+    with file.open(newline="", encoding="utf-8") as lines:
+        rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+    short = [row for row in rows if len(row) < 2 or not row[1].strip()]
+    if short:
+        raise ValueError(f"{file} should have a name and a class in each line, but one is '{short[0][0]}'")
+    return rows
 
 
 def _above(folder: Path, name: str) -> Path | None:
