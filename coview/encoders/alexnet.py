@@ -70,7 +70,12 @@ class HalfAlexNet(nn.Module):
         for name, layer in self.maps.items():
             # After its pool: only so is conv5 the 6x6 that the paper's linear probe looks at.
             flow = found[name] = layer(flow)
-        flow = self._to_side(flow).flatten(1)
+        return {**found, **self.from_maps(flow)}
+
+    def from_maps(self, maps: Float[Tensor, "B C H W"]) -> dict[str, Tensor]:
+        """The layers after the convolutions."""
+        found: dict[str, Tensor] = {}
+        flow = self._to_side(maps).flatten(1)
         for name, layer in self.vectors.items():
             flow = found[name] = layer(flow)
         found["embedding"] = self.embedding(flow)
