@@ -72,7 +72,7 @@ class Candidates:
         """The candidates of some of the anchors; a row may come more than once."""
         keys = self.keys if self.keys.ndim == 2 else self.keys[rows]
         valid = self.valid if self.valid is None or self.valid.ndim == 1 else self.valid[rows]
-        return Candidates(keys, self.match[rows], valid, self.rivals)
+        return Candidates(keys, self.match[rows], valid, rivals=self.rivals)
 
 
 def view_of(node: str) -> str:
