@@ -57,11 +57,13 @@ def number(lines: Lines, row: str, column: str) -> Numbers:
     return found
 
 
-def beats(row: str, other: str, column: str, *, by: float = 0.0) -> Callable[[Lines], Verdict]:
-    """One row is above another, by more than some points."""
+def beats(
+    row: str, other: str, column: str, *, by: float = 0.0, there: str | None = None
+) -> Callable[[Lines], Verdict]:
+    """One row is above another, by more than some points; the other's column is `there` if it is not the same."""
 
     def check(lines: Lines) -> Verdict:
-        ours, theirs = number(lines, row, column), number(lines, other, column)
+        ours, theirs = number(lines, row, column), number(lines, other, there or column)
         return judge(ours.mean - theirs.mean - by, ours, theirs, f"{ours} against {theirs}")
 
     return check
