@@ -16,7 +16,7 @@ from typing import Any
 
 from coview.data import Dataset, Stream
 from coview.data.images import image_data
-from coview.data.images.load import picture_sizes
+from coview.data.images.memory import picture_sizes
 from coview.data.images.named import ROOMS, find_images, read_part
 from coview.data.images.place import data_root
 from coview.encoders import ResNet, cifar10_half, imagenet_half, stl10_half

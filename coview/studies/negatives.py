@@ -1,4 +1,4 @@
-"""`negatives`: accuracy against the number of negatives, from 64 to 8,192 and on to all (appendix, "Number of negatives")."""
+"""`negatives`: accuracy against the number of negatives, from 64 to 8,192, and all (appendix)."""
 
 from collections.abc import Sequence
 from functools import partial
