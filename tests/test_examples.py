@@ -181,6 +181,12 @@ def first_terms(recipe: Recipe) -> tuple[dict, dict]:
     return embeddings, training.objective(embeddings, batch.index, views=batch.views)
 
 
+def test_images_runs_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run_blocks(HOME / "docs" / "images.md")
+    assert (len(names["rest"]), len(names["part"])) == (50, 10)  # of six rooms of a kind, one
+
+
 def test_adding_losses_and_critics_are_what_they_say(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = run_blocks(HOME / "docs" / "adding.md")

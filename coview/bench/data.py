@@ -1,6 +1,5 @@
 """From JPEG files to trained encoders: streamed and decoded on the device, beside one picture at a time in workers."""
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from coview.encoders import imagenet_half
 from coview.training import Recipe
 from coview.training.capture import Steps
 from coview.training.loop import advance, epoch_order
+from coview.training.machine import cores
 from coview.training.state import Training, make_fabric, prepare
 from coview.training.step import train_step
 from coview.types import Batch, Sample
@@ -57,7 +57,7 @@ def pictures(number: int) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix="coview-bench-") as folder:
         files = [Path(folder) / f"{one:06}.jpg" for one in range(number)]
         different = files[: min(number, 512)]
-        with ThreadPoolExecutor(_cores()) as pool:
+        with ThreadPoolExecutor(cores()) as pool:
             list(pool.map(_draw, different, range(len(different))))
         for one, file in enumerate(files[len(different) :]):
             file.write_bytes(different[one % len(different)].read_bytes())
@@ -75,7 +75,7 @@ def recipe_for(files: Sequence[Path], device: torch.device) -> Recipe:
 
 def files_as_data(split: str, *, files: Sequence[Path]) -> Stream:
     """A dataset of files."""
-    return Stream("bench", {"rgb": list(files)}, workers=2 * _cores())
+    return Stream("bench", {"rgb": list(files)}, workers=2 * cores())
 
 
 def streamed(files: Sequence[Path], device: torch.device, recipe: Recipe) -> Iterator[Any]:
@@ -98,7 +98,7 @@ def released_batches(files: Sequence[Path], batch: int) -> Iterator[Any]:
     """Batches of Lab pictures from worker processes."""
     from coview.bench.baseline import loader
 
-    batches = loader(files, SIZE, batch, _cores())
+    batches = loader(files, SIZE, batch, cores())
     return chain.from_iterable(batches for _ in count())
 
 
@@ -157,7 +157,3 @@ def _draw(path: Path, seed: int) -> None:
     fine = luck.normal(0, 9, (HEIGHT, WIDTH, 1))
     picture = np.clip(np.asarray(coarse) + fine, 0, 255).astype(np.uint8)
     Image.fromarray(picture).save(path, quality=85)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,6 +1,6 @@
 """From a view to its embedding, with features by layer for the probes."""
 
-from coview.encoders.alexnet import HalfAlexNet, imagenet_half, stl10_half
+from coview.encoders.alexnet import HalfAlexNet, cifar10_half, imagenet_half, stl10_half
 from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
@@ -16,6 +16,7 @@ __all__ = [
     "ResNet",
     "SmallConv",
     "Strided",
+    "cifar10_half",
     "imagenet_half",
     "stl10_half",
     "timm_encoder",
