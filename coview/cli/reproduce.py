@@ -19,7 +19,7 @@ from coview.studies.job import Job
 from coview.studies.pace import Pace, read_pace
 from coview.studies.plan import Plan, make_plan, slug
 from coview.studies.study import Place
-from coview.studies.table import failures_of, table_of, verdicts_of
+from coview.studies.table import failures_of, short_table, verdicts_of
 from coview.studies.write import write_results
 from coview.training.machine import machine_name
 from coview.training.progress import Observer
@@ -89,7 +89,7 @@ def _run(plan: Plan, out: Path, command: str, console: Console) -> int:
     except KeyboardInterrupt:
         stopped = True
     lines = write_results(plan, out, command)
-    console.print(table_of(plan, lines, costs=False).rich())
+    console.print(short_table(plan, lines).rich())
     for words, verdict in verdicts_of(plan, lines):
         tell(f"{words}: {verdict}")
     tell(f"Written: {out}/table.md, figure.png and result.json")
@@ -124,7 +124,7 @@ def _plan_row(jobs: Sequence[Job], pace: Pace, *, chosen: bool) -> tuple[str, ..
     size = (f"{first.steps:,}", f"{first.steps * first.recipe.batch_size:,}") if first.steps else ("–", "–")
     seconds = [pace.seconds_left(job) for job in jobs if not job.done]
     left = "–" if not chosen else _about(seconds)
-    name = first.origin["recipe"].rpartition("/")[2]
+    name = first.origin["recipe"].partition("@")[0].rpartition("/")[2]
     name += "" if first.row.way.name == "contrast" else f", {first.row.way.name}"
     return first.row.name, name, epochs, *size, _state(jobs, done), left
 
@@ -143,7 +143,7 @@ def _about(seconds: Sequence[float | None]) -> str:
     if not seconds:
         return "nothing"
     if not known:
-        return "not known yet"
+        return "not known"
     return f"about {_duration(sum(known))}{' and more' if len(known) < len(seconds) else ''}"
 
 

@@ -82,7 +82,7 @@ def stl10_strided(data_name: str = "stl10") -> Recipe:
     """Patches of 16 x 16, 8 apart, each encoded alone; wholes against them."""
     images = pictures(data_name)
     halves = {name: images.half(channels, dim=DIM) for name, channels in CHANNELS.items()}
-    strided = {name: partial(Strided, half, size=16, step=8) for name, half in halves.items()}
+    strided = {name: partial(Strided, make=half, size=16, step=8) for name, half in halves.items()}
     return replace(
         stl10_patch(data_name),
         encoders={name: cells_of(one, images, layers=("patches",)) for name, one in strided.items()},
@@ -132,4 +132,4 @@ def by_adam(images: Pictures) -> dict[str, Any]:
 
 def cells_of(encoder: Any, images: Pictures, *, layers: tuple[str, ...] = CELLS) -> Any:
     """An encoder that also embeds the cells of early maps."""
-    return partial(with_cells, encoder, layers=layers, dim=DIM, side=images.crop)
+    return partial(with_cells, make=encoder, layers=layers, dim=DIM, side=images.crop)

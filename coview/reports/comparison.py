@@ -21,7 +21,7 @@ from coview.reports.look import (
     house_look,
     shorten,
 )
-from coview.reports.outcome import Line
+from coview.reports.outcome import Line, columns_of
 
 ROW, GAP, TOP, FOOT, NAMES = (
     0.26,
@@ -47,7 +47,7 @@ PAPER_ON_CURVE: dict[str, Any] = {
 @house_look
 def bars(lines: Sequence[Line], paper: str) -> Figure:
     """A panel a column, a bar a row; a whisker is the sample deviation, a diamond the paper's number."""
-    columns = _columns(lines)
+    columns = columns_of(lines)
     if not columns:
         return _nothing_yet()
     across = min(len(columns), ACROSS)
@@ -66,7 +66,7 @@ def bars(lines: Sequence[Line], paper: str) -> Figure:
 @house_look
 def curve(lines: Sequence[Line], paper: str, *, axis: str, logarithmic: bool = False) -> Figure:
     """A curve a column over the rows that have a place on the axis; the others are level lines beside it."""
-    columns = _columns(lines)
+    columns = columns_of(lines)
     on_axis = [line for line in lines if line.at is not None]
     if not columns or not on_axis:
         return _nothing_yet()
@@ -82,10 +82,6 @@ def curve(lines: Sequence[Line], paper: str, *, axis: str, logarithmic: bool = F
     entries = [Line2D([], [], color=colour, marker="o", ms=4, label=name) for name, colour in colours.items()]
     _draw_legend(figure, lines, paper, *entries, **PAPER_ON_CURVE)
     return figure
-
-
-def _columns(lines: Sequence[Line]) -> list[str]:
-    return list(dict.fromkeys(name for line in lines for name in [*line.numbers, *line.paper]))
 
 
 def _nothing_yet() -> Figure:

@@ -1,6 +1,6 @@
 """What a study found, line by line: the numbers of every seed by column, beside the paper's."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
@@ -39,3 +39,8 @@ class Line:
     numbers: Mapping[str, Numbers] = field(default_factory=dict)
     paper: Mapping[str, float] = field(default_factory=dict)
     at: float | None = None  # where it stands on the axis of a curve
+
+
+def columns_of(lines: Sequence[Line]) -> list[str]:
+    """All columns in which some line has a number, its own or the paper's."""
+    return list(dict.fromkeys(name for line in lines for name in [*line.numbers, *line.paper]))

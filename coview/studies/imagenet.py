@@ -1,7 +1,8 @@
-"""`imagenet-resnet` (table 1) and `imagenet-alexnet` (appendix): what linear classifiers read, by width and by layer."""
+"""`imagenet-resnet` (table 1) and `imagenet-alexnet` (appendix): what a linear classifier reads, by width, by layer."""
 
 from collections.abc import Sequence
 
+from coview.recipes.pictures import pictures
 from coview.studies.claims import Claim, beats, every, rises
 from coview.studies.measures import accuracy
 from coview.studies.pictures import ON_PICTURES, by_layer
@@ -77,7 +78,7 @@ def alexnet_rows(data: str) -> Sequence[Row]:
             "supervised",
             "imagenet_alexnet",
             *(19.3, 36.3, 44.2, 48.3, 50.5),
-            settings=("epochs=90",),
+            settings=(f"epochs={pictures(data).schedule(90)['epochs']}",),
             way=SUPERVISED,
         ),
         Row(name="one view (Inst-Dis)", paper=told(16.8, 26.5, 31.8, 34.1, 35.6)),

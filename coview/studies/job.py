@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,12 +75,13 @@ class Job:
         """Refuse a folder in which something else was trained."""
         if not (self.folder / "recipe.json").is_file():
             return
-        old = RunFolder(self.folder).read_json("recipe.json").get("fields", {})
-        for name, value in describe(self.recipe).items():
-            if name not in NO_MATTER and old.get(name) != value:
+        old = dict(_leaves(RunFolder(self.folder).read_json("recipe.json").get("fields", {})))
+        new = dict(_leaves(describe(self.recipe)))
+        for name in dict.fromkeys([*new, *old]):
+            if name not in NO_MATTER and old.get(name) != new.get(name):
                 raise ValueError(
-                    f"{self.folder} was trained with {name} = {_short(old.get(name))}, wanted is {_short(value)}: "
-                    "set it back, name another folder with --runs, or delete that one"
+                    f"{self.folder} was trained with {name} = {_short(old.get(name))}, wanted is "
+                    f"{_short(new.get(name))}: set it back, name another folder with --runs, or delete that one"
                 )
 
 
@@ -91,6 +92,15 @@ def spell(measure: Measure) -> str:
         return made
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in made.items() if name != "call")
     return f"{made['call']}({given})"
+
+
+def _leaves(fields: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value with its dotted name, as --set has it."""
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
 
 
 def _short(value: Any) -> str:

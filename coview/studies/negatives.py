@@ -1,4 +1,4 @@
-"""`negatives`: accuracy against the number of negatives, from 64 to 8,192, and all (appendix)."""
+"""`negatives`: accuracy against the number of negatives, from 64 to 8,192 and all (appendix, "Number of negatives")."""
 
 from collections.abc import Sequence
 from functools import partial

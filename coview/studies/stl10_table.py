@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from coview.recipes.pictures import pictures
 from coview.studies.claims import Claim, beats, best, every
 from coview.studies.measures import accuracy
 from coview.studies.pictures import ON_PICTURES
@@ -27,6 +28,7 @@ PATCHES = columns(strided="patches")
 
 def rows(data: str) -> Sequence[Row]:
     """The methods of the table, and bounds."""
+    epochs = pictures(data).schedule(100)["epochs"]
     return [
         row("CMC, patch", "stl10_patch", conv5=(76.65, 80.14), fc7=(79.25, 80.11)),
         Row(
@@ -50,7 +52,7 @@ def rows(data: str) -> Sequence[Row]:
         Row(
             name="supervised",
             recipe="stl10_softmax",
-            settings=("epochs=100", "probe_layer=fc7"),
+            settings=(f"epochs={epochs}", "probe_layer=fc7"),
             way=SUPERVISED,
             measures=LAYERS,
             paper={"fc7, linear": 68.70},

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from coview.reports.outcome import Line, Numbers
+from coview.reports.outcome import Line, Numbers, columns_of
 from coview.reports.tables import Cell, Table
 from coview.studies.claims import Verdict
 from coview.studies.job import Job
@@ -31,9 +31,8 @@ def failures_of(plan: Plan) -> list[tuple[Job, str]]:
     return [(job, reason) for job, reason in found if reason is not None]
 
 
-def table_of(plan: Plan, lines: Sequence[Line], *, costs: bool = True) -> Table:
+def table_of(plan: Plan, lines: Sequence[Line]) -> Table:
     """A line a row: what was measured as mean ± sample deviation, the paper's number beside it, and what it took."""
-    extra = EXTRA if costs else EXTRA[:1]
     paper = f"paper ({plan.study.data})"
     columns = columns_of(lines)
     titles = [title for name in columns for title in ((name, paper) if _told(lines, name) else (name,))]
@@ -44,13 +43,18 @@ def table_of(plan: Plan, lines: Sequence[Line], *, costs: bool = True) -> Table:
         for name in columns:
             cells.append(_cell(line, name, jobs))
             cells += [_shown(line.paper.get(name))] if _told(lines, name) else []
-        rows.append((*cells, *_extra(jobs)[: len(extra)]))
-    return Table(f"{plan.study.name} on {plan.place.data}", ("", *titles, *extra), tuple(rows))
+        rows.append((*cells, *_extra(jobs)))
+    return Table(f"{plan.study.name} on {plan.place.data}", ("", *titles, *EXTRA), tuple(rows))
 
 
-def columns_of(lines: Sequence[Line]) -> list[str]:
-    """All columns in which some line has a number, its own or the paper's."""
-    return list(dict.fromkeys(name for line in lines for name in [*line.numbers, *line.paper]))
+def short_table(plan: Plan, lines: Sequence[Line]) -> Table:
+    """The same for a terminal: the paper's numbers in the cells, and not what it took."""
+    columns = columns_of(lines)
+    rows = tuple(
+        (line.name, *(_short_cell(line, name, _jobs(plan, line.name)) for name in columns)) for line in lines
+    )
+    note = f"in brackets: the paper, on {plan.study.data}" if any(line.paper for line in lines) else ""
+    return Table(f"{plan.study.name} on {plan.place.data}", ("", *columns), rows, note)
 
 
 def record_of(plan: Plan, lines: Sequence[Line], command: str) -> dict[str, Any]:
@@ -105,6 +109,11 @@ def _cell(line: Line, column: str, jobs: Sequence[Job]) -> Cell:
         )
     wanted = any(column in (name, *_told_by(job, name)) for job in jobs for name in job.row.measures)
     return "failed" if wanted and any("failed" in job.result() for job in jobs) else None
+
+
+def _short_cell(line: Line, column: str, jobs: Sequence[Job]) -> Cell:
+    ours, paper = _cell(line, column, jobs), _shown(line.paper.get(column))
+    return ours if paper is None else f"{ours or '–'} [{paper}]"
 
 
 def _told_by(job: Job, measure: str) -> list[str]:

@@ -42,8 +42,8 @@ def test_the_plan_says_what_would_run_and_runs_nothing(run, tmp_path):
     code, out, err = run(f"{STUDY}:toys", "--plan", "--set", "epochs=6", "--seeds", "3,4,5")
     assert (code, err) == (0, "")
     rows = {line.split("  ")[0]: " ".join(line.split()) for line in out.splitlines()}
-    assert rows["five negatives"].endswith(" toy_study.py:small 6 36 576 0 of 3 done not known yet")
-    assert rows["random"].endswith(" toy_study.py:small, random – – – 0 of 3 done not known yet")
+    assert rows["five negatives"].endswith(" toy_study.py:small 6 36 576 0 of 3 done not known")
+    assert rows["random"].endswith(" toy_study.py:small, random – – – 0 of 3 done not known")
     assert "Data: tables (96 train, 96 labelled)" in out
     assert "12 runs to go on " in out
     assert not list(tmp_path.iterdir())
