@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from coview.probes import Score, fit_linear, linear_probe
-from coview.probes.linear import held_out_part
+from coview.probes.scoring import held_out_part
 
 
 def blobs(samples: int, *, features: int = 7, classes: int = 3, spread: float = 0.1, seed: int = 0):
