@@ -78,7 +78,7 @@ def test_advised_is_the_paper_behind_a_batch_norm_with_a_rate_chosen_in_the_trai
 
 
 def test_a_rate_that_blows_up_is_not_chosen():
-    wild = replace(PAPER, linear=replace(PAPER.linear, learning_rates=(1e39, 0.05), epochs=12, batch=20))
+    wild = replace(PAPER, linear=replace(PAPER.linear, learning_rates=(1e38, 0.05), epochs=12, batch=20))
     score = probe_by(wild, "linear", *rings(81, seed=0), *rings(50, seed=1), classes=2)
     assert score.learning_rate == 0.05
 
