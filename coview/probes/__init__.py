@@ -1,8 +1,9 @@
 """Frozen encoders -> a number: linear, MLP and nearest-neighbour accuracy, and cross-view retrieval."""
 
 from coview.probes.descent import Descent, descend
-from coview.probes.features import Features, concatenate, extract, layer_features
+from coview.probes.features import Features, concatenate, extract, extract_layers
 from coview.probes.knn import knn_probe
+from coview.probes.layers import layer_features, layer_names
 from coview.probes.linear import Linear, fit_linear, linear_probe
 from coview.probes.mlp import mlp_probe
 from coview.probes.protocol import ADVISED, OURS, PAPER, PROTOCOLS, Protocol, find_protocol, probe_by
@@ -25,10 +26,12 @@ __all__ = [
     "cross_view_retrieval",
     "descend",
     "extract",
+    "extract_layers",
     "find_protocol",
     "fit_linear",
     "knn_probe",
     "layer_features",
+    "layer_names",
     "linear_probe",
     "mlp_probe",
     "nearest",
