@@ -15,6 +15,9 @@ from coview.probes.scoring import FitPath, full
 
 OPTIMISERS = ("sgd", "adam")
 
+Make = Callable[[int, torch.Generator], nn.Module]
+"""From a number of features and a random generator to a classifier of them, as it starts."""
+
 Epochs = Callable[[int], Iterable[tuple[Any, Tensor]]]
 """From the number of an epoch to its batches: what the classifiers are given, and labels."""
 
@@ -60,16 +63,13 @@ class Descent:
         return torch.optim.Adam(groups, betas=betas, weight_decay=self.weight_decay, fused=cuda or None)
 
 
-def descent_path(
-    make: Callable[[int, torch.Generator], nn.Module], descent: Descent, *, seed: int
-) -> FitPath:
+def descent_path(make: Make, descent: Descent, *, seed: int) -> FitPath:
     """Fits one classifier for each learning rate, from one start, all on the same minibatches."""
 
     def fit_path(features: Tensor, label: Tensor, learning_rates: Sequence[float]) -> list[nn.Module]:
         generator = torch.Generator().manual_seed(seed)
-        start = make(features.shape[1], generator).to(features.device, full(features[:0]).dtype)
-        if descent.batch_norm:
-            start = nn.Sequential(PlainNorm(features.shape[1]).to(features.device), start)
+        start = started(make, features.shape[1], descent, generator)
+        start = start.to(features.device, full(features[:0]).dtype)
         classifiers = [deepcopy(start) for _ in learning_rates]
         label = label.long()
 
@@ -80,6 +80,12 @@ def descent_path(
         return classifiers
 
     return fit_path
+
+
+def started(make: Make, inputs: int, descent: Descent, generator: torch.Generator) -> nn.Module:
+    """A classifier as it starts, behind a batch norm where the descent has one."""
+    start = make(inputs, generator)
+    return nn.Sequential(PlainNorm(inputs), start) if descent.batch_norm else start
 
 
 @torch.enable_grad()

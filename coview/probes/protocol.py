@@ -26,6 +26,10 @@ class Protocol:
     mlp: Descent
     standardise: bool = False  # by the whole training set; a Descent may have a batch norm instead
 
+    def descent(self, kind: str) -> Descent | None:
+        """How one kind is fitted by minibatches; None where it is not."""
+        return {"linear": self.linear, "mlp": self.mlp}.get(kind)
+
 
 # The paper does not say how many samples a batch of its probes has; 256 is the released code's number.
 PAPER_SGD = Descent(epochs=100, learning_rates=(0.1,), momentum=0.9, milestones=(60, 75, 90), decay=0.2)
@@ -77,7 +81,7 @@ def probe_by(
         raise ValueError(f"a probe is one of {', '.join(KINDS)}, got '{kind}'{did_you_mean(kind, KINDS)}")
     if kind == "knn":
         return knn_probe(*given, classes=classes)
-    descent = protocol.linear if kind == "linear" else protocol.mlp
+    descent = protocol.descent(kind)
     if descent is None:
         return linear_probe(*given, classes=classes, standardise=protocol.standardise, seed=seed)
     train, test = front_end(*given, classes=classes, standardise=protocol.standardise)

@@ -10,6 +10,7 @@ from typing import Any
 
 from coview.reports.curves import pair_curves
 from coview.reports.page import Command, Part, Picture, Section, page
+from coview.reports.probed import probe_table
 from coview.reports.tables import Cell, Table
 
 Number = int | float
@@ -24,6 +25,7 @@ class Run:
     recipe: dict[str, Any]
     history: list[dict[str, Any]]
     result: dict[str, Any] | None
+    probes: tuple[dict[str, Any], ...] = ()
 
 
 def read_run(folder: Path) -> Run:
@@ -33,10 +35,10 @@ def read_run(folder: Path) -> Run:
         raise ValueError(f"{folder} is no run folder: looked for {recipe}, which is not there")
     metrics, result = folder / "metrics.jsonl", folder / "result.json"
     history = _read_history(metrics) if metrics.is_file() else []
-    name = folder.resolve().name
-    return Run(
-        folder, name, _read_object(recipe), history, _read_object(result) if result.is_file() else None
-    )
+    name, probes = folder.resolve().name, folder / "probes.json"
+    found = _read_object(result) if result.is_file() else None
+    records = tuple(_read_object(probes).get("probes", ())) if probes.is_file() else ()
+    return Run(folder, name, _read_object(recipe), history, found, records)
 
 
 def _read_object(path: Path) -> dict[str, Any]:
@@ -218,4 +220,6 @@ def _run_parts(run: Run) -> list[Part]:
     caption = "Loss and mutual-information bound of every pair; the numbers at the right are the last values."
     parts.append(Picture(pair_curves(run.history), caption))
     parts += [Table.from_record(record) for record in result.get("tables", {}).values()]
+    if run.probes:
+        parts.append(probe_table(run.probes, note="Percent right of the test samples."))
     return [*parts, Table("Recipe", ("field", "value"), tuple(_fields(run).items()))]
