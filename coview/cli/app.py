@@ -87,12 +87,13 @@ def train(
     """Train a recipe into a run folder."""
     from coview.cli.live import LiveTraining
     from coview.recipes.find import find_recipe
+    from coview.recipes.measure import look_in
     from coview.training import fit
 
     found, origin = find_recipe(recipe, settings or [])
-    folder = run or Path("runs") / recipe.rpartition(":")[2]
+    folder, looks = run or Path("runs") / recipe.rpartition(":")[2], look_in(found)
     with LiveTraining(console, f"Training {recipe}") as live:
-        training = fit(found, folder, resume=resume, origin=origin, observe=live.observe)
+        training = fit(found, folder, resume=resume, origin=origin, observe=live.observe, look_in=looks)
     if training.fabric.is_global_zero:
         following = f"coview probe {shlex.quote(str(folder))}"
         console.print(Text(f"{training.step} steps done, in {folder}. Next:  {following}"), soft_wrap=True)

@@ -16,14 +16,16 @@ from coview.probes import (
     Score,
     concatenate,
     cross_view_retrieval,
+    extract,
     extract_layers,
     layer_names,
     probe_by,
     train_supervised,
 )
+from coview.probes.quick import quick_look, some
 from coview.probes.room import kept_as, room
 from coview.recipes.find import find_recipe
-from coview.training import Recipe, RunFolder, describe
+from coview.training import LookIn, Recipe, RunFolder, Training, describe
 from coview.training.checkpoint import last_checkpoint, load_checkpoint
 from coview.training.loop import epoch_order
 from coview.training.resume import MAY_CHANGE
@@ -201,6 +203,25 @@ def count_classes(data: Dataset) -> int:
     if data.label is None or not bool((data.label >= 0).any()):
         raise ValueError(f"dataset '{data.name}' has no labels: --kind retrieval needs none")
     return len(data.classes) or int(data.label.max()) + 1
+
+
+def look_in(recipe: Recipe, *, samples: int = 10_000, numbers: int = 2048) -> LookIn | None:
+    """What looks at a run every `probe_every` epochs, all views side by side at `probe_layer`; None where none does.
+
+    Of at most so many TRAINING samples a fifth is kept out and scored: the test set is for when all is chosen.
+    """
+    if recipe.probe_every is None:
+        return None
+
+    def look(training: Training, data: Dataset) -> dict[str, float]:
+        if data.label is None or not bool((data.label >= 0).any()):
+            raise ValueError(f"dataset '{data.name}' has no labels to look at: set probe_every=none")
+        only, layer = some(data.label, samples, seed=recipe.seed), recipe.probe_layer
+        with as_trained(recipe, data.device):
+            found = extract(training.trained, batches(data, recipe, only=only), layer, numbers=numbers)
+        return quick_look(found, seed=recipe.seed)
+
+    return look
 
 
 def retrieval(found: Features) -> dict[str, dict[str, float]]:

@@ -1,6 +1,7 @@
 """Procedures: the train step, the loop around it, checkpoints and run folders."""
 
 from coview.training.checkpoint import TrainingError
+from coview.training.looks import LookIn
 from coview.training.loop import fit
 from coview.training.recipe import Recipe, describe, in_batch, override, queue, softmax
 from coview.training.run import RunFolder
@@ -8,6 +9,7 @@ from coview.training.state import Training
 from coview.training.step import train_step
 
 __all__ = [
+    "LookIn",
     "Recipe",
     "RunFolder",
     "Training",

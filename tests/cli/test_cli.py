@@ -172,9 +172,33 @@ def test_a_run_that_stopped_before_its_first_checkpoint_may_go_on_with_another_r
     assert run("probe", folder).code == 0
 
 
+def test_train_with_looks(run, tmp_path):
+    """They are said as they come, stand in the folder, and are drawn in the report; a run goes on with them."""
+    said = run("train", TOY, "--run", tmp_path / "run", "--set", "probe_every=2", "--set", "steps=7")
+    assert said.code == 0, said.err
+    assert "after epoch 0, % of held-out training samples: knn " in said.words
+    said = run("train", TOY, "--run", tmp_path / "run", "--set", "probe_every=2", "--resume")
+    assert "after epoch 2, % of" in said.words
+    assert "after epoch 0" not in said.words
+    rows = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows if "probes" in row] == [0, 12, 18]
+    assert run("probe", tmp_path / "run").code == 0
+    report = run("report", tmp_path / "run", "--out", tmp_path / "report.html")
+    assert f"{rows[-1]['probes']['knn']:.2f}" in report.words
+    assert (tmp_path / "report.html").read_text().count("data:image/png;base64,") == 2
+
+
+def test_looks_without_labels(run, tmp_path):
+    recipe = own(tmp_path, "return replace(toy(), data=lambda split: replace(tables(split), label=None))")
+    said = run("train", recipe, "--run", tmp_path / "run", "--set", "probe_every=1")
+    assert said.line == "coview: dataset 'tables' has no labels to look at: set probe_every=none"
+    assert said.code == 2
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["train", TOY, "--set", "probe_every=0"], "probe_every must be 1 or more, got 0"),
         (["train", "demoo"], "no recipe 'demoo' (did you mean 'demo'"),
         (["show", "nothing_like_it"], "no recipe 'nothing_like_it'; `coview list` names all"),
         (["train", "nowhere.py:toy"], "no file nowhere.py (looked for /"),
