@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from coview.probes import Descent, descend, fit_linear
-from coview.probes.descent import descent_path, linear_start, minibatches, mlp_start
+from coview.probes.descent import descent_path, linear_start, minibatches, mlp_start, started
 from coview.probes.protocol import PAPER, PAPER_ADAM, PAPER_RESNET, PAPER_RESNET_X2, PAPER_SGD, PAPER_STL10
 
 
@@ -171,3 +171,18 @@ def test_half_precision_is_made_whole_before_the_fit():
 def test_senseless_descents_are_refused(change: dict, message: str):
     with pytest.raises(ValueError, match=message):
         Descent(**change)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize("descent", [PAPER_SGD, PAPER_ADAM, replace(PAPER_SGD, batch_norm=True)])
+def test_no_step_waits_for_the_device(descent: Descent):
+    features, label = (one.cuda() for one in cloud())
+    generator = torch.Generator().manual_seed(0)
+    make = partial(mlp_start, classes=3, hidden=4)
+    classifiers = [started(make, 5, descent, generator).cuda() for _ in "ab"]
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        descend(classifiers, [0.1, 0.01], lambda number: [(features, label)] * 3, replace(descent, epochs=2))
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert classifiers[0](features).isfinite().all()
