@@ -165,6 +165,12 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["forecast", "mine"]
 
 
+def test_images_runs_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run_blocks(HOME / "docs" / "images.md")
+    assert (len(names["rest"]), len(names["part"])) == (50, 10)  # of six rooms of a kind, one
+
+
 def test_adding_losses_and_critics_are_what_they_say(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = run_blocks(HOME / "docs" / "adding.md")

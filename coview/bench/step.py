@@ -142,6 +142,14 @@ def variants(recipe: Recipe, device: torch.device) -> dict[str, Recipe]:
 
 def run(name: str, way: str, recipe: Recipe, device: torch.device, *, repeats: int) -> Row:
     """The time of a step, from one to the next, and the memory that training needs beside the pictures."""
+    found = _run(name, way, recipe, device, repeats)
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    return found
+
+
+def _run(name: str, way: str, recipe: Recipe, device: torch.device, repeats: int) -> Row:
     training, take, samples, held = start(recipe)
     began = time.perf_counter()
     for _ in range(6):
@@ -153,10 +161,6 @@ def run(name: str, way: str, recipe: Recipe, device: torch.device, *, repeats: i
     if device.type == "cuda" and recipe.capture and take.recording is None:
         note = f"not captured: {take.hindrance}"
     floor = least_milliseconds(training, next(samples)) if way == next(iter(WAYS)) else None
-    del training, take, samples
-    gc.collect()
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
     return replace(row(name, way, times, memory, images=recipe.batch_size), note=note, floor=floor)
 
 

@@ -177,6 +177,66 @@ def views(
     console.print(Text(f"Written: {out}"), soft_wrap=True)
 
 
+@app.command(epilog="Example: coview data stl10 --root /data --download")
+def data(
+    name: Annotated[
+        str | None, typer.Argument(help="An image set, or a folder of pictures; all known sets if not given.")
+    ] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Where sets lie; $COVIEW_DATA, or data in the current folder.")
+    ] = None,
+    download: Annotated[bool, typer.Option("--download", help="Fetch it, if it is not there.")] = False,
+) -> None:
+    """Say what is there of an image set, where it was looked for, and how to get it."""
+    from coview.cli.data import show_data
+
+    show_data(name, root, console, download=download)
+
+
+@app.command(epilog="Example: coview reproduce negatives --data-name scenes --seeds 0,1 --plan")
+def reproduce(
+    study: Annotated[
+        str | None, typer.Argument(help="A study, or my_file.py:my_study; without it, all are listed.")
+    ] = None,
+    data_name: Annotated[
+        str | None,
+        typer.Option(
+            help="Other data than the paper's: stl10, cifar10, tiny, imagenet100, scenes, a folder."
+        ),
+    ] = None,
+    root: Annotated[Path | None, typer.Option(help="The folder that the data lie in.")] = None,
+    seeds: Annotated[str, typer.Option(help="As 0,1,2; the study's own where not given.")] = "",
+    rows: Annotated[
+        str | None, typer.Option(help="Run only rows with this in their name; * and ? fit all.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where table, figure and record go; results/STUDY-DATA by default.")
+    ] = None,
+    runs: Annotated[Path, typer.Option(help="Where the run folders are.")] = Path("runs"),
+    settings: Settings = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what would run, and stop.")] = False,
+) -> None:
+    """Run or resume all runs of a table of the paper, and write it beside the paper's numbers."""
+    from coview.cli.reproduce import Wanted, list_studies
+    from coview.cli.reproduce import reproduce as run_study
+
+    if study is None:
+        list_studies(console)
+        return
+    wanted = Wanted(
+        study=study,
+        data=data_name,
+        root=root,
+        seeds=seeds,
+        rows=rows,
+        out=out,
+        runs=runs,
+        settings=tuple(settings or ()),
+    )
+    if code := run_study(wanted, console, only_plan=plan):
+        raise typer.Exit(code)
+
+
 @app.command(epilog="Example: coview bench contrast --json bench.json")
 def bench(
     what: Annotated[str, typer.Argument(help="contrast, step, data, probes or all.")] = "all",
@@ -186,11 +246,14 @@ def bench(
     only: Annotated[
         list[str] | None, typer.Option(help="Of the steps, only those with this in their name.")
     ] = None,
+    way: Annotated[
+        list[str] | None, typer.Option(help='Of the ways to run a step, only this, for example "captured".')
+    ] = None,
 ) -> None:
     """Measure this library's path beside what the paper's released code does, on this machine."""
     from coview.cli.bench import run_bench
 
-    run_bench(what, json_file, only or [], console)
+    run_bench(what, json_file, console, only=only or [], ways=way or [])
 
 
 def main() -> None:
@@ -206,7 +269,8 @@ def main() -> None:
             raise
         code = _explain(error)
     if code == 130:  # typer turns an interruption into this code
-        _say("interrupted: go on with --resume")
+        again = "the same command goes on" if "reproduce" in arguments else "go on with --resume"
+        _say(f"interrupted: {again}")
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -131,7 +131,7 @@ def report(
     recipe: Recipe, folder: Path, outcome: Outcome, tables: list[Table], result: dict[str, Any]
 ) -> str:
     """The page that tells the run from data to result."""
-    graph = recipe.graph
+    graph = recipe.graph.of_views()
     diagram = information_diagram(graph.views, graph.edges, graph.regions())
     count = len(outcome.splits["train"])
     return page(
@@ -172,7 +172,7 @@ def report(
 
 def draw_neighbours(recipe: Recipe, outcome: Outcome, count: int = 6) -> Any:
     """For a few test rooms and pairs of views, the nearest rooms in the other view."""
-    pairs = list(recipe.graph.directed())
+    pairs = list(recipe.graph.of_views().directed())
     chosen = [pairs[(3 * number) % len(pairs)] for number in range(min(8, len(pairs)))]
     views = next(iter(batches(outcome.splits["test"], recipe, len(outcome.splits["test"])))).views
     values = outcome.embeddings.values

@@ -85,7 +85,7 @@ def pair_table(row: dict[str, Any]) -> Table:
     pairs = [name.split("->") for name in row["terms"]]
     targets = list(dict.fromkeys(target for _, target in pairs))
     table = Table(box=None, padding=(0, 2), title=None)
-    table.add_column(Text("loss (information, nats)", style="dim"))
+    table.add_column(Text("loss (information, nats)" if row["bounds"] else "loss", style="dim"))
     for target in targets:
         table.add_column(Text(f"-> {target}"), justify="right")
     for anchor in dict.fromkeys(anchor for anchor, _ in pairs):

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
+
+from coview.types import view_of
 
 Edge = tuple[str, str, float]
 
@@ -22,7 +24,10 @@ class Pair:
 
 
 class PairGraph:
-    """Views as nodes, objectives as weighted edges; an edge of a view with itself is instance discrimination."""
+    """Views and parts of views as nodes, objectives as weighted edges.
+
+    A node is a view ("L") or a part of one ("ab:conv2"); an edge of a node with itself is instance discrimination.
+    """
 
     def __init__(self, edges: Iterable[tuple[str, str] | Edge]) -> None:
         self.edges: tuple[Edge, ...] = tuple(_edge(edge) for edge in edges)
@@ -40,7 +45,22 @@ class PairGraph:
     @property
     def views(self) -> tuple[str, ...]:
         """Every view that has an edge, in order of appearance."""
-        return tuple(dict.fromkeys(view for edge in self.edges for view in edge[:2]))
+        return tuple(dict.fromkeys(view_of(node) for node in self.nodes))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Every view or part of a view that has an edge, in order of appearance."""
+        return tuple(dict.fromkeys(node for edge in self.edges for node in edge[:2]))
+
+    def of_views(self) -> "PairGraph":
+        """The same graph with every part put into its view; edges that then fall together add their weights."""
+        weights: dict[frozenset[str], float] = {}
+        ends: dict[frozenset[str], tuple[str, str]] = {}
+        for first, second, weight in self.edges:
+            pair = (view_of(first), view_of(second))
+            weights[frozenset(pair)] = weights.get(frozenset(pair), 0.0) + weight
+            ends.setdefault(frozenset(pair), pair)
+        return PairGraph([(*ends[pair], weight) for pair, weight in weights.items()])
 
     def directed(self) -> Iterator[Pair]:
         """Both directions of every edge: L(V1, V2) is the sum of the two (equation 4)."""
@@ -53,7 +73,10 @@ class PairGraph:
         """For each subset of views, the weight of the objectives that contain what just they share (figure 3)."""
         views = self.views
         subsets = (frozenset(s) for size in range(1, len(views) + 1) for s in combinations(views, size))
-        return {subset: sum((w for a, b, w in self.edges if {a, b} <= subset), 0.0) for subset in subsets}
+        return {
+            subset: sum((w for a, b, w in self.edges if {view_of(a), view_of(b)} <= subset), 0.0)
+            for subset in subsets
+        }
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PairGraph) and self.edges == other.edges
@@ -79,16 +102,33 @@ def full_graph(views: Sequence[str]) -> PairGraph:
     return PairGraph(combinations(views, 2))
 
 
+def patch_graph(views: Sequence[str], layers: Sequence[str]) -> PairGraph:
+    """Each view as a whole against cells of the others' early layers; one view against its own, as DIM (appendix)."""
+    if not views or not layers or len(set(views)) != len(views) or len(set(layers)) != len(layers):
+        raise ValueError(
+            f"a patch graph needs different views and different layers, got {list(views)} and {list(layers)}"
+        )
+    pairs = list(permutations(views, 2)) or [(views[0], views[0])]
+    return PairGraph([(whole, f"{other}:{layer}") for whole, other in pairs for layer in layers])
+
+
 def _edge(edge: tuple) -> Edge:
     if not 2 <= len(edge) <= 3:
         raise ValueError(f"an edge is (view, view) or (view, view, weight), got {edge!r}")
     first, second = edge[:2]
     weight = edge[2] if len(edge) == 3 else 1.0
-    for view in (first, second):
-        if not isinstance(view, str) or not view or "." in view or "->" in view:
-            raise ValueError(f"a view's name is a word without '.' and '->', got {view!r}")
+    for node in (first, second):
+        if not isinstance(node, str) or not _is_node(node):
+            raise ValueError(
+                f"a view's name is a word without '.' and '->', and a part of it is 'view:part', got {node!r}"
+            )
     if not (math.isfinite(weight) and weight > 0):
         raise ValueError(
             f"edge {first}-{second} has weight {weight}: give a positive number, or leave the edge out"
         )
     return first, second, float(weight)
+
+
+def _is_node(name: str) -> bool:
+    words = name.split(":")
+    return len(words) <= 2 and all(words) and "." not in name and "->" not in name

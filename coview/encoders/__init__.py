@@ -1,10 +1,12 @@
 """From a view to its embedding, with features by layer for the probes."""
 
-from coview.encoders.alexnet import HalfAlexNet, imagenet_half, stl10_half
+from coview.encoders.alexnet import HalfAlexNet, cifar10_half, imagenet_half, stl10_half
+from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
 from coview.encoders.mlp import MLP
 from coview.encoders.resnet import ResNet
+from coview.encoders.strided import Strided
 from coview.encoders.timm import timm_encoder
 
 __all__ = [
@@ -13,7 +15,10 @@ __all__ = [
     "HalfAlexNet",
     "ResNet",
     "SmallConv",
+    "Strided",
+    "cifar10_half",
     "imagenet_half",
     "stl10_half",
     "timm_encoder",
+    "with_cells",
 ]

@@ -10,6 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from coview.encoders.each import whole
+
 NUMBERS = 9600  # with this bound AlexNet's five maps pool to the paper's grids of 10, 6, 5, 5 and 6
 EMBEDDING = "embedding"
 
@@ -61,19 +63,14 @@ def mode(encoders: Iterable[nn.Module], *, training: bool) -> Iterator[None]:
 def _by_layer(encoder: nn.Module, view: Tensor, layers: Sequence[str]) -> dict[str, Tensor]:
     """The output of an encoder, and the layers it names where one of them is wanted."""
     if list(layers) == [EMBEDDING]:
-        return {EMBEDDING: _whole(encoder(view))}
+        return {EMBEDDING: whole(encoder(view))}
     features = getattr(encoder, "features", None)
     named = features(view) if callable(features) else None
     # torchvision's networks also have a `features`, but that one returns a tensor
     said = dict(named) if isinstance(named, Mapping) else {}
     if EMBEDDING in layers and EMBEDDING not in said:
-        said[EMBEDDING] = _whole(encoder(view))
+        said[EMBEDDING] = whole(encoder(view))
     return said
-
-
-def _whole(embedding: Tensor | Mapping[str, Tensor]) -> Tensor:
-    """The embedding of the whole view, where an encoder gives those of its parts too."""
-    return embedding[""] if isinstance(embedding, Mapping) else embedding
 
 
 def _vectors(values: Tensor, layer: str, numbers: int) -> Float[Tensor, "B F"]:

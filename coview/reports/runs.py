@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from coview.reports.curves import pair_curves
 from coview.reports.looks import look_curves
+from coview.reports.outcome import Numbers
 from coview.reports.page import Command, Part, Picture, Section, page
 from coview.reports.probed import probe_table
 from coview.reports.tables import Cell, Table
@@ -122,7 +122,7 @@ def _numbers(run: Run) -> dict[str, Number]:
         if "loss" in last:
             numbers["loss"] = last["loss"]
         if last.get("bounds"):
-            numbers["bound"] = _mean(list(last["bounds"].values()))
+            numbers["bound"] = fmean(last["bounds"].values())
         looks = [row["probes"] for row in run.history if "probes" in row]
         numbers |= {f"look, {name}": value for name, value in (looks[-1] if looks else {}).items()}
     if rates := [row["rate"] for row in run.history if "rate" in row]:
@@ -148,20 +148,8 @@ def _mean_and_spread(values: Sequence[Number], runs: int) -> Cell:
     if not values:
         return None
     counted = all(isinstance(value, int) for value in values) and len(set(values)) == 1
-    text = (
-        _show(values[0]) if counted or len(values) == 1 else _show_spread(_mean(values), _deviation(values))
-    )
+    text = _show(values[0]) if counted or len(values) == 1 else _show_spread(Numbers(tuple(values)))
     return text if len(values) == runs else f"{text} ({len(values)} of {runs})"
-
-
-def _mean(values: Sequence[Number]) -> float:
-    return float(sum(values)) / len(values)
-
-
-def _deviation(values: Sequence[Number]) -> float:
-    """The sample deviation; statistics.stdev stops at a value that is not finite, which a failed run may have."""
-    centre = _mean(values)
-    return sqrt(sum((value - centre) ** 2 for value in values) / (len(values) - 1))
 
 
 def _show(value: Number) -> str:
@@ -169,10 +157,10 @@ def _show(value: Number) -> str:
     return f"{value:,.{_decimals(value)}f}"
 
 
-def _show_spread(mean: float, spread: float) -> str:
+def _show_spread(numbers: Numbers) -> str:
     """Mean and sample deviation with the same decimals: 57.03 ± 0.40."""
-    decimals = _decimals(mean)
-    return f"{mean:,.{decimals}f} ± {spread:,.{decimals}f}"
+    decimals = _decimals(numbers.mean)
+    return f"{numbers.mean:,.{decimals}f} ± {numbers.deviation:,.{decimals}f}"
 
 
 def _decimals(value: Number) -> int:

@@ -36,16 +36,13 @@ class Steps:
     def hindrance_now(self, sample: Sample) -> str | None:
         """What keeps a step from being recorded: anything in it for which the host looks at the data, or waits."""
         training = self.training
-        objective = training.objective
+        looks = training.objective.hindrance
         reasons = {
             "capture=false": not training.recipe.capture,
             "there is no CUDA": training.fabric.device.type != "cuda",
             "there are several processes": training.fabric.world_size > 1,
             "samples may lack a view": sample.present is not None,
-            "the negatives are not steady": not getattr(objective.negatives, "steady", False),
-            "a loss looks at its scores": not all(
-                getattr(one, "steady", True) for one in objective.losses.values()
-            ),
+            str(looks): looks is not None,
             "it could not be recorded": self.hindrance == "it could not be recorded",
         }
         return next((reason for reason, holds in reasons.items() if holds), None)
@@ -73,12 +70,17 @@ class _Recording:
         training.optimiser.zero_grad(set_to_none=True)  # gradients are to live in the recording
         gc.collect()
         groups = training.optimiser.param_groups
+        draws = torch.cuda.default_generators[training.fabric.device.index or 0]
+        before = draws.clone_state()
         try:
             for group in groups:
                 group["capturable"] = True
             # Other threads may fetch the next batch meanwhile.
             with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
                 self.seen = step(training, self.place)
+        except RuntimeError:
+            draws.graphsafe_set_state(before)  # or it would go on waiting for the end of the recording
+            raise
         finally:
             for group in groups:
                 group["capturable"] = False

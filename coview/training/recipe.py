@@ -8,7 +8,18 @@ from typing import Any, get_args, get_type_hints
 
 from torch import nn
 
-from coview.contrast import Bank, CosineCritic, Critic, InBatch, Negatives, PairGraph, Queue, softmax_loss
+from coview.contrast import (
+    Bank,
+    CosineCritic,
+    Critic,
+    InBatch,
+    Negatives,
+    Objective,
+    PairGraph,
+    Patches,
+    Queue,
+    softmax_loss,
+)
 from coview.contrast.objective import Loss
 from coview.data import Dataset
 from coview.names import did_you_mean
@@ -34,6 +45,24 @@ def in_batch(views: Sequence[str], samples: int, dim: int, *, present: Present |
     return InBatch()
 
 
+def patches(
+    views: Sequence[str],
+    samples: int,
+    dim: int,
+    *,
+    present: Present | None = None,
+    same_image: bool = False,
+) -> Negatives:
+    """Negatives from the batch, cells among them: for graphs of `patch_graph`."""
+    return Patches(same_image)
+
+
+def contrast(recipe: "Recipe", data: Dataset, dim: int) -> nn.Module:
+    """The method: the recipe's critic, negatives and loss on the pairs of its graph."""
+    negatives = recipe.negatives(list(recipe.graph.nodes), len(data), dim, present=data.present)
+    return Objective(recipe.graph, recipe.critic(), negatives, recipe.loss(len(data)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """Parts as functions that make them, numbers as they are; a variant is `replace(recipe, field=...)`.
@@ -52,6 +81,9 @@ class Recipe:
         Bank, draw="all", momentum=0.5
     )  # called with views, samples, dim, present=
     loss: Callable[[int], Loss] = softmax
+    objective: Callable[["Recipe", Dataset, int], nn.Module] = (
+        contrast  # called with this, data, embedding size
+    )
 
     epochs: int = 100
     steps: int | None = None  # stop after so many, whatever epochs says

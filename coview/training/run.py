@@ -6,10 +6,12 @@ import os
 import platform
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coview.files import write_text
+from coview.training.machine import machine_name
 
 PACKAGES = (
     "coview",
@@ -101,7 +103,7 @@ class RunFolder:
 
 
 def versions() -> dict[str, Any]:
-    """What this runs on: Python, packages, machine, and the commit of this package's checkout."""
+    """What this runs on, and when: Python, packages, machine, and the commit of this package's checkout."""
     found = {}
     for package in PACKAGES:
         try:
@@ -111,6 +113,8 @@ def versions() -> dict[str, Any]:
     return {
         "python": sys.version.split()[0],
         "platform": platform.platform(),
+        "machine": machine_name(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "packages": found,
         "commit": _commit(Path(__file__).parent),
     }

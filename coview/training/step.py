@@ -11,7 +11,8 @@ from coview.types import Batch, Sample
 def train_step(training: Training, batch: Batch) -> dict[str, Tensor]:
     """One step of the method; gives the loss of every directed pair."""
     embeddings = training.encoders(batch.views, batch.present)
-    terms = training.objective(embeddings, batch.index, batch.present)
+    with training.fabric.autocast():
+        terms = training.objective(embeddings, batch.index, batch.present, views=batch.views)
     training.optimiser.zero_grad()
     training.fabric.backward(sum(terms.values()) + _touch(training, embeddings))
     descend(training)
@@ -40,7 +41,8 @@ def descend(training: Training) -> None:
 def remember(training: Training, embeddings: dict[str, Tensor], batch: Batch) -> None:
     """Write the batch of every process into memory, in the same order everywhere."""
     fabric = training.fabric
-    gathered = {name: gather(fabric, embedding.detach()) for name, embedding in embeddings.items()}
+    vectors = {node: embedding for node, embedding in embeddings.items() if embedding.ndim == 2}  # no cells
+    gathered = {node: gather(fabric, embedding.detach()) for node, embedding in vectors.items()}
     present = {name: gather(fabric, have) for name, have in (batch.present or {}).items()}
     training.objective.remember(gathered, gather(fabric, batch.index), present or None)
     if fabric.world_size > 1:  # batch norms and normalisers have seen a part each

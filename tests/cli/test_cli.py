@@ -17,7 +17,7 @@ from coview.training import TrainingError
 
 TOYS = Path(__file__).parents[1] / "toys.py"
 TOY = f"{TOYS}:toy"
-COMMANDS = ("demo", "list", "show", "train", "probe", "report", "views")
+COMMANDS = ("demo", "list", "show", "train", "probe", "report", "views", "bench", "reproduce")
 SMALL = (
     "--set",
     "data.train=24",

@@ -56,7 +56,7 @@ def test_an_edge_with_itself_is_one_direction():
         (lambda: PairGraph([("a", "b"), ("b", "a")]), "edge a-b is there twice"),
         (lambda: PairGraph([("a", "b", -1.0)]), "weight -1.0: give a positive number"),
         (lambda: PairGraph([("a", "b", float("nan"))]), "weight nan"),
-        (lambda: PairGraph([("a.x", "b")]), "without '.' and '->', got 'a.x'"),
+        (lambda: PairGraph([("a.x", "b")]), "without '.' and '->'.* got 'a.x'"),
         (lambda: core_graph("a", ["a", "b"]), "core view 'a' is also among the others"),
         (lambda: full_graph(["a"]), "two or more different views"),
         (lambda: full_graph(["a", "a"]), "two or more different views"),

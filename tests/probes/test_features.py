@@ -262,3 +262,14 @@ def test_concatenate_refuses_what_is_not_there():
         concatenate(three_samples(torch.arange(3)), ["depth"])
     with pytest.raises(ValueError, match=r"got \[\]"):
         concatenate(three_samples(torch.arange(3)), [])
+
+
+def test_the_embedding_of_a_view_in_parts_is_that_of_the_whole():
+    class InParts(Tower):
+        def forward(self, view: Tensor) -> dict[str, Tensor]:
+            found = self.features(view)
+            return {"": found["embedding"], "conv2": found["conv2"].flatten(2).mT}
+
+    view = torch.randn(3, 2, 8, 10)
+    encoder = InParts(2, 5).eval()
+    assert torch.equal(layer_features(encoder, view, "embedding"), encoder(view)[""])

@@ -100,7 +100,8 @@ def test_a_batch_of_another_size_is_taken_by_itself():
     training, take, sample = started(replace(plain(toy()), negatives=FULL))
     for _ in range(BEFORE + 1):
         advance(training, take, sample)
-    part = replace(sample, fields={n: v[:5] for n, v in sample.fields.items()}, index=sample.index[:5])
+    fields = {name: values[:5] for name, values in sample.fields.items()}
+    part = replace(sample, fields=fields, index=sample.index[:5], label=sample.label[:5])
     assert not take.recording.fits(part)
     assert len(advance(training, take, part).index) == 5
     assert advance(training, take, sample).terms.isfinite().all()

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from coview.types import Candidates, Embeddings, Present
+from coview.types import Candidates, Embeddings, Present, view_of
 
 
 class Queue(nn.Module):
@@ -38,7 +38,7 @@ class Queue(nn.Module):
             if view not in embeddings:
                 continue
             rows, owner, head = self._of("rows", view), self._of("index", view), self._of("head", view)
-            have = None if present is None else present.get(view)
+            have = None if present is None else present.get(view_of(view))
             new, whose = (embeddings[view], index) if have is None else (embeddings[view][have], index[have])
             new, whose = new[-self.size :], whose[-self.size :]
             places = (head + torch.arange(len(whose), device=head.device)) % self.size
