@@ -87,12 +87,13 @@ def train(
     """Train a recipe into a run folder."""
     from coview.cli.live import LiveTraining
     from coview.recipes.find import find_recipe
+    from coview.recipes.measure import look_in
     from coview.training import fit
 
     found, origin = find_recipe(recipe, settings or [])
-    folder = run or Path("runs") / recipe.rpartition(":")[2]
+    folder, looks = run or Path("runs") / recipe.rpartition(":")[2], look_in(found)
     with LiveTraining(console, f"Training {recipe}") as live:
-        training = fit(found, folder, resume=resume, origin=origin, observe=live.observe)
+        training = fit(found, folder, resume=resume, origin=origin, observe=live.observe, look_in=looks)
     if training.fabric.is_global_zero:
         following = f"coview probe {shlex.quote(str(folder))}"
         console.print(Text(f"{training.step} steps done, in {folder}. Next:  {following}"), soft_wrap=True)
@@ -101,21 +102,44 @@ def train(
             console.print(Text(f"Steps were taken {way}.", style="dim"))
 
 
-@app.command(epilog="Example: coview probe runs/demo --kind knn --view L --view depth --layer fc")
+@app.command(epilog="Example: coview probe runs/demo --kind all --layer all --bounds")
 def probe(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    kind: Annotated[str, typer.Option(help="linear, mlp, knn or retrieval.")] = "linear",
+    run: Annotated[Path, typer.Argument(help="A run folder; what is found is written into its probes.json.")],
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="linear, mlp, knn, all of these, or retrieval; linear by default."),
+    ] = None,
     view: Annotated[
         list[str] | None, typer.Option(help="Only this view; several are put side by side.")
     ] = None,
     layer: Annotated[
-        str | None, typer.Option(help="A layer of the encoders; the recipe's choice by default.")
+        list[str] | None,
+        typer.Option(help="A layer of the encoders, several, or all; the recipe's choice by default."),
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="ours, advised, paper, paper-resnet, paper-resnet-x2 or paper-stl10: docs/method.md."
+        ),
+    ] = "ours",
+    augmented: Annotated[
+        bool,
+        typer.Option("--augmented", help="Fit to augmented samples: their features are made each epoch."),
+    ] = False,
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="Random and supervised encoders of the same shape too.")
+    ] = False,
+    supervised_epochs: Annotated[
+        int | None, typer.Option(help="Epochs of the supervised ones; those of the run by default.", min=1)
     ] = None,
 ) -> None:
     """Measure what the frozen encoders of a run know about the labels, or about each other."""
-    from coview.cli.probe import probe_run
+    from coview.cli.probe import Options, probe_run
 
-    console.print(probe_run(run, kind, view or [], layer).rich())
+    asked = Options(
+        kind or ("linear",), view or (), layer or (), protocol, augmented, bounds, supervised_epochs
+    )
+    console.print(probe_run(run, asked, console).rich())
 
 
 @app.command(epilog="Example: coview report runs/demo runs/short --out report.html")
@@ -215,7 +239,7 @@ def reproduce(
 
 @app.command(epilog="Example: coview bench contrast --json bench.json")
 def bench(
-    what: Annotated[str, typer.Argument(help="contrast, step, data or all.")] = "all",
+    what: Annotated[str, typer.Argument(help="contrast, step, data, probes or all.")] = "all",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write every number into this file.")
     ] = None,

@@ -8,8 +8,10 @@ from statistics import fmean, median
 from typing import Any
 
 from coview.reports.curves import pair_curves
+from coview.reports.looks import look_curves
 from coview.reports.outcome import Numbers
 from coview.reports.page import Command, Part, Picture, Section, page
+from coview.reports.probed import probe_table
 from coview.reports.tables import Cell, Table
 
 Number = int | float
@@ -24,6 +26,7 @@ class Run:
     recipe: dict[str, Any]
     history: list[dict[str, Any]]
     result: dict[str, Any] | None
+    probes: tuple[dict[str, Any], ...] = ()
 
 
 def read_run(folder: Path) -> Run:
@@ -33,10 +36,10 @@ def read_run(folder: Path) -> Run:
         raise ValueError(f"{folder} is no run folder: looked for {recipe}, which is not there")
     metrics, result = folder / "metrics.jsonl", folder / "result.json"
     history = _read_history(metrics) if metrics.is_file() else []
-    name = folder.resolve().name
-    return Run(
-        folder, name, _read_object(recipe), history, _read_object(result) if result.is_file() else None
-    )
+    name, probes = folder.resolve().name, folder / "probes.json"
+    found = _read_object(result) if result.is_file() else None
+    records = tuple(_read_object(probes).get("probes", ())) if probes.is_file() else ()
+    return Run(folder, name, _read_object(recipe), history, found, records)
 
 
 def _read_object(path: Path) -> dict[str, Any]:
@@ -60,10 +63,16 @@ def _read_history(path: Path) -> list[dict[str, Any]]:
             break
         if row is None:
             raise ValueError(f"{path}, line {number}: wanted an object with a 'step', came: {line[:60]}")
-        while history and history[-1]["step"] >= row["step"]:
+        while history and _is_written_again(history[-1], row):
             history.pop()  # a run that was resumed writes steps again, and the later writing is what happened
         history.append(row)
     return history
+
+
+def _is_written_again(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether a row was taken back by a later one, which a look at the encoders after the same step does not do."""
+    look_after = "probes" in new and "probes" not in old
+    return old["step"] > new["step"] or (old["step"] == new["step"] and not look_after)
 
 
 def _parse_row(line: str) -> dict[str, Any] | None:
@@ -107,12 +116,15 @@ def _numbers(run: Run) -> dict[str, Number]:
     """Every number that the comparison shows of one run, by column."""
     numbers: dict[str, Number] = {}
     if run.history:
-        last = run.history[-1]
-        numbers["steps"] = last["step"]
+        numbers["steps"] = run.history[-1]["step"]
+        steps = [row for row in run.history if "probes" not in row]
+        last = steps[-1] if steps else {}
         if "loss" in last:
             numbers["loss"] = last["loss"]
         if last.get("bounds"):
             numbers["bound"] = fmean(last["bounds"].values())
+        looks = [row["probes"] for row in run.history if "probes" in row]
+        numbers |= {f"look, {name}": value for name, value in (looks[-1] if looks else {}).items()}
     if rates := [row["rate"] for row in run.history if "rate" in row]:
         numbers["images/s"] = median(rates)  # the first steps are slow, so the mean would understate
     free = {name: value for name, value in (run.result or {}).items() if name not in ("command", "tables")}
@@ -205,5 +217,10 @@ def _run_parts(run: Run) -> list[Part]:
         parts.append(Command(str(result["command"])))
     caption = "Loss and mutual-information bound of every pair; the numbers at the right are the last values."
     parts.append(Picture(pair_curves(run.history), caption))
+    if any("probes" in row for row in run.history):
+        held = "Percent right of held-out training samples, by what frozen encoders said of the others."
+        parts.append(Picture(look_curves(run.history), held))
     parts += [Table.from_record(record) for record in result.get("tables", {}).values()]
+    if run.probes:
+        parts.append(probe_table(run.probes, note="Percent right of the test samples."))
     return [*parts, Table("Recipe", ("field", "value"), tuple(_fields(run).items()))]

@@ -12,7 +12,13 @@ from coview.studies.study import Measure, Row
 from coview.training import Recipe, RunFolder, describe
 
 RESULT = "result.json"
-NO_MATTER = ("log_every", "save_every", "compile", "capture")  # fields that may differ from the run's
+NO_MATTER = (
+    "log_every",
+    "save_every",
+    "probe_every",
+    "compile",
+    "capture",
+)  # fields that may differ from the run's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +74,10 @@ class Job:
         return found
 
     def history(self) -> list[dict[str, Any]]:
-        """The rows that training has logged so far."""
-        return read_run(self.folder).history if (self.folder / "recipe.json").is_file() else []
+        """The rows that training has logged so far, without those of looks at the encoders."""
+        if not (self.folder / "recipe.json").is_file():
+            return []
+        return [row for row in read_run(self.folder).history if "probes" not in row]
 
     def check(self) -> None:
         """Refuse a folder in which something else was trained."""

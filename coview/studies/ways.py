@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from coview.recipes.measure import supervised
+from coview.recipes.measure import look_in, supervised
 from coview.studies.subject import labelled
 from coview.training import Recipe, RunFolder, describe, fit
 from coview.training.checkpoint import save_checkpoint
@@ -31,7 +31,7 @@ class Way:
 def contrast(recipe: Recipe, folder: Path, origin: dict[str, Any], observe: Observer | None) -> None:
     """Train the recipe, or go on with it."""
     begun = (folder / "recipe.json").is_file()
-    fit(recipe, folder, resume=begun, origin=origin, observe=observe)
+    fit(recipe, folder, resume=begun, origin=origin, observe=observe, look_in=look_in(recipe))
 
 
 def leave(recipe: Recipe, folder: Path, origin: dict[str, Any], observe: Observer | None) -> None:

@@ -1,6 +1,7 @@
 """Procedures: the train step, the loop around it, checkpoints and run folders."""
 
 from coview.training.checkpoint import TrainingError
+from coview.training.looks import LookIn
 from coview.training.loop import fit
 from coview.training.prediction import prediction, split_brain
 from coview.training.recipe import Recipe, contrast, describe, in_batch, override, patches, queue, softmax
@@ -9,6 +10,7 @@ from coview.training.state import Training
 from coview.training.step import train_step
 
 __all__ = [
+    "LookIn",
     "Recipe",
     "RunFolder",
     "Training",

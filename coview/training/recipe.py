@@ -107,6 +107,7 @@ class Recipe:
     log_every: int = 10  # steps
     save_every: int = 1  # epochs
     probe_layer: str = "embedding"  # what probes look at by default
+    probe_every: int | None = None  # epochs between looks at the encoders while they train
 
     def __post_init__(self) -> None:
         missing = [view for view in self.graph.views if view not in self.encoders]
@@ -121,9 +122,11 @@ class Recipe:
                 f"there is an encoder for view '{unseen[0]}', but the views are {', '.join(self.views)}"
                 f"{did_you_mean(unseen[0], self.views)}"
             )
-        for name, least in {"epochs": 1, "batch_size": 2, "log_every": 1, "save_every": 1}.items():
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be {least} or more, got {getattr(self, name)}")
+        least = {"epochs": 1, "batch_size": 2, "log_every": 1, "save_every": 1, "probe_every": 1}
+        for name, number in least.items():
+            value = getattr(self, name)
+            if value is not None and value < number:
+                raise ValueError(f"{name} must be {number} or more, got {value}")
 
 
 def override(recipe: Recipe, settings: Sequence[str]) -> Recipe:

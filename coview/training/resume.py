@@ -17,6 +17,7 @@ MAY_CHANGE = (
     "log_every",
     "save_every",
     "probe_layer",
+    "probe_every",
     "compile",
     "capture",
 )  # between a run and its resumption
@@ -49,7 +50,7 @@ def restore(training: Training, run: RunFolder, data: Dataset) -> None:
     """Go back to the last checkpoint of a run folder, or to the start where it has none yet."""
     path = last_checkpoint(run.checkpoints)
     if path is None:
-        run.forget_after(0)
+        run.forget_after(-1)  # not even a look before the first step: the recipe may be another
         return
     state = load_checkpoint(path)
     _check_same(state, training.recipe, data, path)

@@ -75,11 +75,12 @@ class RunFolder:
             file.flush()
             os.fsync(file.fileno())
         events = self._open_events(row["step"])
-        for group in ("terms", "bounds"):
-            for name, value in row[group].items():
+        for group in ("terms", "bounds", "probes"):  # a look has probes alone
+            for name, value in row.get(group, {}).items():
                 events.add_scalar(f"{group}/{name}", value, row["step"])
         for name in ("loss", "learning_rate", "rate"):
-            events.add_scalar(name, row[name], row["step"])
+            if name in row:
+                events.add_scalar(name, row[name], row["step"])
 
     def forget_after(self, step: int) -> None:
         """Take back metrics of steps that a resumed run will do again."""

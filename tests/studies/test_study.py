@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import toy_study
+from rich.console import Console
 
 from coview.studies import Place
 from coview.studies.carry_out import carry_out
@@ -135,10 +136,10 @@ def test_seeds_differ_and_rows_do(whole):
 
 
 def test_each_run_can_be_probed_and_gone_on_with_on_its_own(whole):
-    from coview.cli.probe import probe_run
+    from coview.cli.probe import Options, probe_run
 
     folder = whole[0] / "runs/toys/tables/five-negatives-seed1"
-    found = probe_run(folder, "knn", [], None)
+    found = probe_run(folder, Options(kinds=("knn",)), Console())
     assert found.rows[-1][0] == "all views"
     kept = json.loads((folder / "result.json").read_text())["measured"]["hidden"]
     assert found.rows[-1][1] == kept
@@ -246,6 +247,20 @@ def test_the_time_left_is_estimated_from_runs_of_the_same_kind(whole, tmp_path):
     assert pace.seconds_left(kin) == 0
     new = planned(tmp_path / "new")
     assert read_pace(new.jobs).seconds_left(new.jobs[0]) is None
+
+
+def test_runs_with_looks_at_the_encoders_are_timed_and_probed_like_others(tmp_path):
+    """Rows of looks have no loss and no rate."""
+    plan = planned(tmp_path, pattern="five", settings=["probe_every=1"])
+    todo = plan.todo
+    run(plan, tmp_path / "out")
+    assert todo
+    for job in todo:
+        assert job.done
+        assert job.result()["trained"]["rate"] > 0
+        lines = (job.folder / "metrics.jsonl").read_text().splitlines()
+        assert any("probes" in json.loads(line) for line in lines)
+        assert all("loss" in row for row in job.history())
 
 
 def test_folders_are_named_so_that_every_system_takes_them():

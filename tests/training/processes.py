@@ -12,6 +12,7 @@ from toys import SIZES, tables, toy
 
 from coview.contrast import Bank, BilinearCritic
 from coview.data import Resident
+from coview.recipes.measure import look_in
 from coview.training import Recipe, Training, fit
 from coview.training.loop import epoch_order
 
@@ -62,6 +63,8 @@ def main(folder: Path) -> None:
         torch.rand(int(rank) + 3)  # whatever else has been drawn must not matter
     keep("parts", fit(toy(), folder / "parts", resume=True))
     keep("gaps", fit(with_gaps(), folder / "gaps"))
+    often = replace(toy(), probe_every=1)
+    keep("looked", fit(often, folder / "looked", look_in=look_in(often)))
     try:
         fit(replace(toy(), batch_size=15), folder / "odd")
     except ValueError as error:
