@@ -31,7 +31,7 @@ def root(tmp_path_factory):
 def small(name: str, **settings) -> Recipe:
     """A recipe with thin encoders, not compiled."""
     recipe, _ = find_recipe(name)
-    # With eight channels in this layout torch 2.15 can crash on a CPU, in the gradient of a 1x1 convolution of stride 2.
+    # With eight channels in this layout torch 2.15 can crash on a CPU: the gradient of a 1x1 convolution of stride 2.
     settings |= {"compile": False, "channels_last": False}
     for view, part in recipe.encoders.items():
         path = f"encoders.{view}"
