@@ -1,7 +1,7 @@
 """Where the time from JPEG files to batches goes, part by part, in pictures a second: `python benchmarks/jpeg.py`."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
@@ -15,6 +15,7 @@ from coview.data.stream.picture import as_tensor, read_file
 from coview.data.stream.stack import stack
 from coview.data.stream.together import device_decoder, goes_together
 from coview.training.loop import epoch_order
+from coview.types import Sample
 
 BATCH, SECONDS = 256, 2.0
 
@@ -67,12 +68,16 @@ def parts(files: list[Path], device: torch.device) -> None:
 def streams(files: list[Path], device: torch.device) -> None:
     """The whole stream without the crop, by threads that read and batches in the making."""
     for workers, ahead in ((2, 2), (4, 2), (8, 2), (16, 2), (32, 2), (8, 4)):
-        data = Stream("bench", {"rgb": files}, workers=workers, ahead=ahead).to(device)
-        batches = (sample for n in count() for sample in data.epoch(epoch_order(len(files), BATCH, 0, n)))
+        batches = endless(Stream("bench", {"rgb": files}, workers=workers, ahead=ahead).to(device))
         for _ in range(4):
             next(batches)
         tell(f"stream, {workers} workers, {ahead} ahead", rate(partial(next, batches), BATCH))
         batches.close()
+
+
+def endless(data: Stream) -> Generator[Sample, None, None]:
+    for number in count():
+        yield from data.epoch(epoch_order(len(data), BATCH, 0, number))
 
 
 def tell(what: str, found: float) -> None:
