@@ -8,12 +8,13 @@ from itertools import count
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from coview.bench.data import pictures, recipe_for
 from coview.data import Stream
 from coview.data.stream.picture import as_tensor, read_file
 from coview.data.stream.stack import stack
-from coview.data.stream.together import device_decoder, goes_together
+from coview.data.stream.together import Together, device_decoder, goes_together
 from coview.training.loop import epoch_order
 from coview.types import Sample
 
@@ -52,17 +53,20 @@ def parts(files: list[Path], device: torch.device) -> None:
     for size in (64, BATCH, 2 * BATCH):
         tell(f"decode {size} together", rate(partial(decode, jpegs[:size]), size))
     for threads in (2, 4):
-        with ThreadPoolExecutor(threads) as crew:
-            batches = [jpegs[n * BATCH : (n + 1) * BATCH] for n in range(threads)]
-            tell(
-                f"decode in {threads} threads", rate(lambda: list(crew.map(decode, batches)), threads * BATCH)
-            )
+        tell(f"decode in {threads} threads", at_once(decode, jpegs, threads))
     samples = [{"rgb": picture} for picture in decode(jpegs[:BATCH])]
     tell("stack", rate(lambda: stack(samples, device), BATCH))
     augment = recipe_for(files, device).augment
     assert augment is not None
     fields, generator = stack(samples, device), torch.Generator(device).manual_seed(0)
     tell("crop", rate(lambda: augment(fields, generator), BATCH))
+
+
+def at_once(decode: Together, jpegs: list[Tensor], threads: int) -> float:
+    """Pictures a second of threads that each decode a batch."""
+    batches = [jpegs[n * BATCH : (n + 1) * BATCH] for n in range(threads)]
+    with ThreadPoolExecutor(threads) as crew:
+        return rate(lambda: list(crew.map(decode, batches)), threads * BATCH)
 
 
 def streams(files: list[Path], device: torch.device) -> None:
