@@ -19,7 +19,7 @@ from coview.names import did_you_mean
 from coview.predictive import Prediction
 from coview.training.optim import make_optimiser
 from coview.training.recipe import Recipe
-from coview.types import Embeddings, Fields, Views, node_of
+from coview.types import Augment, Embeddings, Fields, Views, node_of
 from coview.views import cut, look, stand_still
 
 
@@ -36,6 +36,7 @@ class Training:
     look: Callable[
         [Fields], tuple[Views, Tensor]
     ]  # cuts views, and says of which samples they are not finite
+    augment: Augment | None = None
     step: int = 0
     hindrance: str | None = None  # why steps were taken one by one and not as a CUDA graph
 
@@ -92,15 +93,17 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
     objective.check(tried)
     encoders, objective = encoders.to(fabric.device), objective.to(fabric.device)
     optimiser = make_optimiser(recipe, [*encoders.parameters(), *objective.parameters()])
-    see = partial(look, views=recipe.views)
+    see, augment = partial(look, views=recipe.views), recipe.augment
     if recipe.compile:
         see = torch.compile(see, dynamic=False)
+        # What it draws stays outside; pictures of a stream come on canvases of many sizes.
+        augment = augment and torch.compile(augment)
         for encoder in set(encoders.values()):
             encoder.compile(dynamic=None if data.present else False)
     encoders, optimiser = fabric.setup(encoders, optimiser)
     generator = torch.Generator(fabric.device).manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)
     torch.manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)  # for draws from memory
-    return Training(recipe, fabric, encoders, objective, optimiser, generator, see)
+    return Training(recipe, fabric, encoders, objective, optimiser, generator, see, augment)
 
 
 def build_encoders(recipe: Recipe) -> Encoders:
