@@ -6,6 +6,7 @@ from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
 from coview.encoders.mlp import MLP
 from coview.encoders.resnet import ResNet
+from coview.encoders.slow import SlowEncoders
 from coview.encoders.strided import Strided
 from coview.encoders.timm import timm_encoder
 
@@ -14,6 +15,7 @@ __all__ = [
     "Encoders",
     "HalfAlexNet",
     "ResNet",
+    "SlowEncoders",
     "SmallConv",
     "Strided",
     "cifar10_half",

@@ -40,8 +40,16 @@ class Prediction(nn.Module):
         return self.decoders
 
     def forward(
-        self, embeddings: Embeddings, index: Tensor, present: Present | None = None, *, views: Views
+        self,
+        embeddings: Embeddings,
+        index: Tensor,
+        present: Present | None = None,
+        *,
+        views: Views,
+        keys: Embeddings | None = None,
     ) -> dict[str, Tensor]:
+        if keys is not None:
+            raise ValueError("a prediction has no keys: leave the recipe's `slow` None and its `crops` 1")
         terms: dict[str, Tensor] = {}
         for pair in self.pairs:
             anchor, view = embeddings[pair.anchor], views[view_of(pair.target)]
