@@ -209,6 +209,9 @@ def reproduce(
     rows: Annotated[
         str | None, typer.Option(help="Run only rows with this in their name; * and ? fit all.")
     ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="How probes are fitted, as in `coview probe`; ours by default.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Where table, figure and record go; results/STUDY-DATA by default.")
     ] = None,
@@ -229,6 +232,7 @@ def reproduce(
         root=root,
         seeds=seeds,
         rows=rows,
+        protocol=protocol,
         out=out,
         runs=runs,
         settings=tuple(settings or ()),
