@@ -52,7 +52,12 @@ class Sides(nn.Module):
     ) -> None:
         super().__init__()
         self.ready, self.towers, self.gaussian = nn.ModuleList(ready), nn.ModuleList(towers), gaussian
-        self.last = tuple(tower[-1] for tower in towers)
+
+    @property
+    def last(self) -> tuple[nn.Module, nn.Module]:
+        """The layers that the networks end with."""
+        first, second = (list(tower.children())[-1] for tower in self.towers)
+        return first, second
 
     def forward(self, first: Float[Tensor, "B ..."], second: Float[Tensor, "B ..."]) -> Said:
         one, other = self.ready[0](first), self.ready[1](second)

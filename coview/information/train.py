@@ -1,9 +1,10 @@
-"""A critic learns to tell right pairs from wrong ones, until pairs that it does not learn from gain no more."""
+"""A critic learns to tell right pairs from wrong ones; kept is how it was when it did best on others."""
 
 import math
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
@@ -14,29 +15,34 @@ from coview.information.bounds import Bound, Choices, log_mean_exp
 from coview.information.critic import MakeCritic
 from coview.information.pairs import AT_ONCE, Pairs, fetch_many
 
-SLOWER = 0.2  # what the learning rate is multiplied by when nothing is gained any more
-GAIN = 1e-3  # nats, or that share of the value, that count as a gain
 SHOWN = 2**26  # numbers of each view that a fresh critic is fitted to
+GAIN = 0.03  # share of the value by which the last fifth of the looks is above the fifth before: not settled
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a critic is trained; most settle before they have taken all `steps`."""
+    """How a critic is trained; the learning rate rises over the first `warmup` steps and falls along a cosine."""
 
-    steps: int = 3000
+    steps: int = 1500
     batch: int = 512
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     weight_decay: float = 1e-2
-    look_every: int = 50  # steps between looks at the pairs that decide when to stop
-    patience: int = 4  # looks without a gain before the learning rate falls
-    falls: int = 2  # of the learning rate, before training ends
+    warmup: int = 50
+    looks: int = 30  # at pairs that are not learned from, evenly over the steps
     memory: float = 0.99  # of the moving average that normalises MINE's gradient
-    clip: float = 1.0  # largest norm of the gradient
+    clip: float = 5.0  # largest norm of the gradient
 
     def __post_init__(self) -> None:
-        for name, least in {"steps": 1, "batch": 2, "look_every": 1, "patience": 1}.items():
+        for name, least in {"steps": 1, "batch": 2, "looks": 1, "warmup": 0}.items():
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be {least} or more, got {getattr(self, name)}")
+        if not 0 < self.memory < 1:
+            raise ValueError(f"memory is a share between 0 and 1, got {self.memory}")
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step."""
+        risen = min((step + 1) / (self.warmup + 1), 1.0)
+        return self.learning_rate * risen * 0.5 * (1 + math.cos(math.pi * step / self.steps))
 
 
 class Split(NamedTuple):
@@ -71,20 +77,13 @@ def train_critic(
     """Raise a bound; nothing but the looks waits for the device."""
     generator = torch.Generator(pairs.device).manual_seed(seed)
     critic = _fresh(make, pairs, split, seed)
+    lesson = _Lesson(critic, bound, schedule, generator)
     watch = _Watch(critic, schedule)
-    log_z = torch.zeros((), device=pairs.device)
     for step, index in enumerate(_batches(split.training, schedule, generator)):
-        if step % schedule.look_every == 0 or step == schedule.steps:
-            watch.look(step, *_values(critic, pairs, split, bound, log_z))
-            if watch.done or step == schedule.steps:
-                break
-        query, key = critic.encode(*pairs.fetch(index, generator))
-        choices = critic.choices(query, key, generator)
-        log_z = _moving_average(log_z, choices, 0.0 if step == 0 else schedule.memory)
-        watch.optimiser.zero_grad()
-        (-bound.raised(choices, log_z)).backward()
-        nn.utils.clip_grad_norm_(critic.parameters(), schedule.clip)
-        watch.optimiser.step()
+        if watch.due(step):
+            watch.look(step, *_values(critic, pairs, split, bound, lesson.log_z))
+        lesson(step, *pairs.fetch(index, generator))
+    watch.look(schedule.steps, *_values(critic, pairs, split, bound, lesson.log_z))
     critic.load_state_dict(watch.best)
     selection = judge(critic, pairs, split.selection)
     return Trained(critic, tuple(watch.curve), watch.settled, log_mean_exp(selection.wrong))
@@ -113,11 +112,12 @@ def _fresh(make: MakeCritic, pairs: Pairs, split: Split, seed: int) -> Any:
 
 
 def _batches(index: Int[Tensor, "T"], schedule: Schedule, generator: torch.Generator) -> Iterator[Tensor]:
-    """Batches without end, shuffled anew each time around; what fills no batch waits for another time."""
+    """One batch a step, shuffled anew each time around; what fills no batch waits for another time."""
     full = len(index) // schedule.batch * schedule.batch
-    while True:
+    around = full // schedule.batch
+    for first in range(0, schedule.steps, around):
         order = torch.randperm(len(index), generator=generator, device=index.device)[:full]
-        yield from index[order].split(schedule.batch)
+        yield from index[order].split(schedule.batch)[: schedule.steps - first]
 
 
 def _values(critic: Any, pairs: Pairs, split: Split, bound: Bound, log_z: Tensor) -> tuple[float, float]:
@@ -129,51 +129,53 @@ def _values(critic: Any, pairs: Pairs, split: Split, bound: Bound, log_z: Tensor
     return training, selection
 
 
-def _moving_average(log_z: Tensor, choices: Choices, memory: float) -> Tensor:
-    """Of the mean of exp(score) over wrong pairs, in logs."""
-    now = log_mean_exp(choices.wrong.detach())
-    if not memory:
-        return now
-    return torch.logaddexp(log_z + math.log(memory), now + math.log1p(-memory))
+class _Lesson:
+    """Takes one step after another."""
+
+    def __init__(self, critic: Any, bound: Bound, schedule: Schedule, generator: torch.Generator) -> None:
+        self.critic, self.bound, self.schedule, self.generator = critic, bound, schedule, generator
+        parameters = list(critic.parameters())
+        self.optimiser = torch.optim.AdamW(
+            parameters, weight_decay=schedule.weight_decay, fused=parameters[0].is_cuda
+        )
+        self.log_z = parameters[0].new_zeros(())  # log of the moving average of exp(score) over wrong pairs
+
+    def __call__(self, step: int, first: Tensor, second: Tensor) -> None:
+        choices = self.critic.choices(*self.critic.encode(first, second), self.generator)
+        now = log_mean_exp(choices.wrong.detach())
+        memory = self.schedule.memory
+        mixed = torch.logaddexp(self.log_z + math.log(memory), now + math.log1p(-memory))
+        self.log_z = mixed if step else now
+        self.optimiser.zero_grad()
+        (-self.bound.raised(choices, self.log_z)).backward()
+        nn.utils.clip_grad_norm_(self.critic.parameters(), self.schedule.clip)
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.schedule.rate(step)
+        self.optimiser.step()
 
 
 class _Watch:
-    """Remembers the best weights, slows training down where nothing is gained, and says when it is done."""
+    """Looks now and then, and remembers the best weights."""
 
     def __init__(self, critic: Any, schedule: Schedule) -> None:
-        self.critic, self.schedule = critic, schedule
-        self.optimiser = torch.optim.AdamW(
-            critic.parameters(),
-            schedule.learning_rate,
-            weight_decay=schedule.weight_decay,
-            fused=next(critic.parameters()).is_cuda,
-        )
+        self.critic = critic
+        self.steps = {schedule.steps * look // schedule.looks for look in range(schedule.looks)}
         self.curve: list[Look] = []
         self.highest, self.best = -math.inf, deepcopy(critic.state_dict())
-        self.without_gain = self.fallen = 0
+
+    def due(self, step: int) -> bool:
+        return step in self.steps
 
     def look(self, step: int, training: float, selection: float) -> None:
         self.curve.append(Look(step, training, selection))
         value = min(training, selection)  # a rare pair that a critic is wildly wrong about may be in either
-        gained = value > self.highest + GAIN * max(1.0, abs(self.highest))
         if value > self.highest:
             self.highest, self.best = value, deepcopy(self.critic.state_dict())
-        self.without_gain = 0 if gained else self.without_gain + 1
-        if self.without_gain >= self.schedule.patience and not self.done:
-            self._slow_down()
-
-    @property
-    def done(self) -> bool:
-        return self.fallen > self.schedule.falls
 
     @property
     def settled(self) -> bool:
-        """Whether the last looks gained nothing."""
-        return self.done or self.without_gain >= self.schedule.patience
-
-    def _slow_down(self) -> None:
-        """From the best weights there were."""
-        self.critic.load_state_dict(self.best)
-        self.fallen, self.without_gain = self.fallen + 1, 0
-        for group in self.optimiser.param_groups:
-            group["lr"] *= SLOWER
+        """Whether the last fifth of the looks is no higher than the fifth before."""
+        seen = [look.selection for look in self.curve]
+        fifth = max(len(seen) // 5, 1)
+        before, last = fmean(seen[-2 * fifth : -fifth]), fmean(seen[-fifth:])
+        return last - before < GAIN * max(abs(last), 1.0)
