@@ -322,9 +322,9 @@ def _flat(value: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
     for name, inner in value.items():
         if isinstance(inner, dict) and "edges" in inner:
-            shown = ", ".join(
-                f"{a}-{b}" + (f" x{weight:g}" if weight != 1 else "") for a, b, weight in inner["edges"]
-            )
+            pairs = [(f"{a}-{b}", weight) for a, b, weight in inner["edges"]]
+            pairs += [(f"{a}->{b}", weight) for a, b, weight in inner.get("one way", ())]
+            shown = ", ".join(pair + (f" x{weight:g}" if weight != 1 else "") for pair, weight in pairs)
             rows.append((f"{above}{name}", shown))
         elif isinstance(inner, dict):
             rows.append((f"{above}{name}", inner.get("call", "")))

@@ -73,9 +73,7 @@ class Objective(nn.Module):
             terms[pair.name] = pair.weight * loss.mean()  # over the anchors that have both views
             self.ceilings[pair.name] = _log_negatives(questions[pair.name][1])
         if not terms:
-            raise ValueError(
-                f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
-            )
+            raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
         return terms
 
     @property

@@ -4,6 +4,8 @@ from coview.encoders.alexnet import HalfAlexNet, cifar10_half, imagenet_half, st
 from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
+from coview.encoders.head import with_head
+from coview.encoders.jigsaw import with_jigsaw
 from coview.encoders.mlp import MLP
 from coview.encoders.resnet import ResNet
 from coview.encoders.slow import SlowEncoders
@@ -23,4 +25,6 @@ __all__ = [
     "stl10_half",
     "timm_encoder",
     "with_cells",
+    "with_head",
+    "with_jigsaw",
 ]

@@ -60,9 +60,7 @@ class Prediction(nn.Module):
                 loss = self.losses[view_of(pair.target)](said, shrunk(view, *said.shape[-2:]))
                 terms[pair.name] = pair.weight * loss.mean()
         if not terms:
-            raise ValueError(
-                f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
-            )
+            raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
         return terms
 
     def check(self, embeddings: Embeddings) -> None:

@@ -65,7 +65,7 @@ def patches(
 
 def contrast(recipe: "Recipe", data: Dataset, dim: int) -> nn.Module:
     """The method: the recipe's critic, negatives and loss on the pairs of its graph."""
-    negatives = recipe.negatives(list(recipe.graph.nodes), len(data), dim, present=data.present)
+    negatives = recipe.negatives(list(recipe.graph.targets), len(data), dim, present=data.present)
     return Objective(recipe.graph, recipe.critic(), negatives, recipe.loss(len(data)))
 
 
@@ -179,7 +179,8 @@ def describe(value: Any) -> Any:
     if isinstance(value, PLAIN):
         return value
     if isinstance(value, PairGraph):
-        return {"edges": [list(edge) for edge in value.edges]}
+        one_way = [[pair.anchor, pair.target, pair.weight] for pair in value.one_way]
+        return {"edges": [list(edge) for edge in value.edges], **({"one way": one_way} if one_way else {})}
     return _dotted(value) if callable(value) else repr(value)
 
 

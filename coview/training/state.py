@@ -123,7 +123,8 @@ def slow_copies(encoders: Encoders, data: Dataset, recipe: Recipe) -> SlowEncode
         return None
     sample = stand_still(data.fetch(torch.arange(min(recipe.batch_size, len(data)))), recipe.still)
     settle(encoders, cut(sample, recipe.views).views, sample.present)
-    return SlowEncoders(encoders, recipe.slow, groups=recipe.key_groups)
+    parts = any(":" in node for node in recipe.graph.targets)
+    return SlowEncoders(encoders, recipe.slow, groups=recipe.key_groups, parts=parts)
 
 
 def try_encoders(encoders: Encoders, data: Dataset, recipe: Recipe) -> Embeddings:
