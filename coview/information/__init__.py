@@ -23,7 +23,7 @@ from coview.information.gaussian import (
     gaussian_information,
     gaussian_pairs,
 )
-from coview.information.pairs import Pairs, TensorPairs, ViewPairs
+from coview.information.pairs import Pairs, TensorPairs, ViewPairs, view_pairs
 from coview.information.train import Schedule
 
 __all__ = [
@@ -53,4 +53,5 @@ __all__ = [
     "mine",
     "nwj",
     "separable",
+    "view_pairs",
 ]

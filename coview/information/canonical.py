@@ -1,4 +1,4 @@
-"""Tables made plain before a critic sees them: components near normal, whitened, turned to canonical directions.
+"""Tables made plain before a critic sees them: no heavy tails, whitened, turned to canonical directions.
 
 Each map is a function of one view alone, so it adds no information; it keeps what there is but for directions
 that the training part is too small to know.
@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 KNOTS = 256  # of the map of one component
-NORMAL = 0.99  # correlation with normal scores from which a component is left as it is
+HEAVY = 4.0  # kurtosis above which the tails of a component are pulled in; that of a normal one is 3
 FLAT = 1e-6  # share of the largest variance below which a direction is rounding
 SAMPLES_PER_DIRECTION = 10
 CERTAIN = 1 - 1e-6  # correlations above it drown in the rounding of float32
@@ -17,7 +17,7 @@ MOST = 50_000  # samples that the maps are fitted on
 
 
 class Straight(nn.Module):
-    """Each component by itself: to normal scores where it is far from normal, else standardised."""
+    """Each component by itself: to normal scores where its tails are heavy, else standardised."""
 
     knots: Tensor
     level: Tensor
@@ -34,10 +34,14 @@ class Straight(nn.Module):
         self.register_buffer("knots", knots)
         self.register_buffer("mean", view.mean(0))
         self.register_buffer("scale", 1 / view.std(0).clamp(min=torch.finfo(view.dtype).tiny))
-        self.register_buffer("bent", ~(_correlation(knots, level) > NORMAL))
+        wide = self.standardised(view).double()
+        self.register_buffer("bent", (wide**4).mean(0) > HEAVY)
 
     def forward(self, view: Float[Tensor, "B F"]) -> Float[Tensor, "B F"]:
-        return torch.where(self.bent, self._normal_scores(view), (view - self.mean) * self.scale)
+        return torch.where(self.bent, self._normal_scores(view), self.standardised(view))
+
+    def standardised(self, view: Float[Tensor, "B F"]) -> Float[Tensor, "B F"]:
+        return (view - self.mean) * self.scale
 
     def _normal_scores(self, view: Float[Tensor, "B F"]) -> Float[Tensor, "B F"]:
         rows = view.T.contiguous()
@@ -112,9 +116,3 @@ def _measured(first: Tensor, second: Tensor, there: Bool[Tensor, "N"]) -> Float[
     count = min(left.shape[1], right.shape[1])
     one, other = first[there] @ left[:, :count], second[there] @ right[:, :count]
     return (one * other).mean(0) / (one.square().mean(0) * other.square().mean(0)).sqrt()
-
-
-def _correlation(rows: Float[Tensor, "F N"], level: Float[Tensor, "N"]) -> Float[Tensor, "F"]:
-    """Of each row with a fixed one; NaN for a row that is constant."""
-    centred, plan = rows - rows.mean(1, keepdim=True), level - level.mean()
-    return (centred @ plan) / (centred.norm(dim=1) * plan.norm())

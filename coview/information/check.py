@@ -26,11 +26,18 @@ def known_beforehand(
             return 0.0, f"the {place} view is the same for all samples: it has no information to share"
     if first.shape == second.shape and torch.equal(first, second) and _all_differ(first.flatten(1)):
         return math.inf, "the views are identical: their information is infinite, and no estimate can say so"
-    if first.ndim == second.ndim == 2 and _one_fixes_the_other(first, second):
+    tables = first.ndim == second.ndim == 2
+    if tables and (_one_fixes_the_other(first, second) or _one_fixes_the_other(ranks(first), ranks(second))):
         return math.inf, (
             "a part of one view is fixed by the other (a correlation of 1): their information is infinite"
         )
     return None
+
+
+def ranks(view: Float[Tensor, "N F"]) -> Float[Tensor, "N F"]:
+    """The place of each value in its column, which no rising map changes; equal values share one."""
+    columns = [column.unique(return_inverse=True)[1] for column in view.unbind(1)]
+    return torch.stack(columns, 1).to(view)
 
 
 def _one_fixes_the_other(first: Float[Tensor, "N E"], second: Float[Tensor, "N F"]) -> bool:

@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -18,6 +18,7 @@ SCORES = 2**22  # numbers held at a time
 SHIFTS = 256  # wrong partners of each anchor by which a concatenated critic is judged
 
 
+@runtime_checkable
 class PairCritic(Protocol):
     """What training and judging ask of a critic; it is an `nn.Module`."""
 
@@ -94,7 +95,7 @@ class Concatenated(nn.Module):
 
 
 def separable(
-    first: Tensor, second: Tensor, *, width: int = 256, dim: int = 32, gaussian: bool = True
+    first: Tensor, second: Tensor, *, width: int = 128, dim: int = 32, gaussian: bool = True
 ) -> Separable:
     """A separable critic for tables and pictures."""
     return Separable(make_sides(first, second, outputs=dim + 1, width=width, gaussian=gaussian))

@@ -159,7 +159,7 @@ def _warnings(found: Estimate, *, settled: bool) -> Iterator[str]:
             "information may be far more, or infinite; give more samples"
         )
     if not settled:
-        yield "has not settled: the last steps still gained; raise steps"
+        yield "has not settled: the second half of the steps still gained; raise steps"
     if found.training > 1.5 * max(found.nats, 0.0) + 0.1:
         yield (
             f"the critics know the pairs they learned from by heart ({found.training:.2f} nats there): "

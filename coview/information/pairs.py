@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Int, Shaped
 from torch import Tensor
 
+from coview.names import did_you_mean
 from coview.types import Augment, Sample, View
 
 AT_ONCE = 1024  # samples of a batch where nothing has to be kept for a gradient
 
 
+@runtime_checkable
 class Samples(Protocol):
     """What is asked of a dataset here."""
 
@@ -30,6 +32,7 @@ class Samples(Protocol):
     def fetch(self, index: Tensor) -> Sample: ...
 
 
+@runtime_checkable
 class Pairs(Protocol):
     """N samples, each in two views."""
 
@@ -94,6 +97,20 @@ class ViewPairs:
         if self.augment is not None:
             fields = self.augment(fields, generator)
         return as_numbers(self.first(fields)), as_numbers(self.second(fields))
+
+
+def view_pairs(
+    data: Samples, views: Mapping[str, View], first: str, second: str, *, augment: Augment | None = None
+) -> ViewPairs:
+    """Two views of a dataset by their names, of the samples that have both."""
+    for name in (first, second):
+        if name not in views:
+            raise ValueError(
+                f"there is no view '{name}'{did_you_mean(name, views)}; there are {', '.join(views)}"
+            )
+    there = [data.present[name] for name in (first, second) if name in data.present]
+    rows = torch.stack(there).all(0).nonzero().squeeze(1).to(data.device) if there else None
+    return ViewPairs(data, views[first], views[second], augment, rows)
 
 
 def as_numbers(view: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from coview.information.critic import MakeCritic
 from coview.information.pairs import AT_ONCE, Pairs, fetch_many
 
 SHOWN = 2**26  # numbers of each view that a fresh critic is fitted to
-GAIN = 0.03  # share of the value by which the last fifth of the looks is above the fifth before: not settled
+GAIN = 0.05  # share of the value, or nats, by which the last fifth of the looks is above the middle one: not settled
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Schedule:
 class Split(NamedTuple):
     """The samples that a critic learns from, those that decide when it stops, and those it is judged by."""
 
-    training: Int[Tensor, "T"]
+    training: Int[Tensor, "N"]
     selection: Int[Tensor, "S"]
-    held_out: Int[Tensor, "H"]
+    held_out: Int[Tensor, "M"]
 
 
 class Look(NamedTuple):
@@ -111,7 +111,7 @@ def _fresh(make: MakeCritic, pairs: Pairs, split: Split, seed: int) -> Any:
         return make(*shown).to(pairs.device).train()
 
 
-def _batches(index: Int[Tensor, "T"], schedule: Schedule, generator: torch.Generator) -> Iterator[Tensor]:
+def _batches(index: Int[Tensor, "N"], schedule: Schedule, generator: torch.Generator) -> Iterator[Tensor]:
     """One batch a step, shuffled anew each time around; what fills no batch waits for another time."""
     full = len(index) // schedule.batch * schedule.batch
     around = full // schedule.batch
@@ -174,8 +174,8 @@ class _Watch:
 
     @property
     def settled(self) -> bool:
-        """Whether the last fifth of the looks is no higher than the fifth before."""
+        """Whether the second half of the steps gained little; at the very end a falling rate gains nothing."""
         seen = [look.selection for look in self.curve]
-        fifth = max(len(seen) // 5, 1)
-        before, last = fmean(seen[-2 * fifth : -fifth]), fmean(seen[-fifth:])
+        fifth, middle = max(len(seen) // 5, 1), len(seen) // 2
+        before, last = fmean(seen[middle - fifth // 2 : middle - fifth // 2 + fifth]), fmean(seen[-fifth:])
         return last - before < GAIN * max(abs(last), 1.0)
