@@ -23,6 +23,9 @@ console = Console()
 RecipeName = Annotated[
     str, typer.Argument(metavar="RECIPE", help="A name from `coview list`, or my_file.py:my_recipe.")
 ]
+OwnData = Annotated[
+    Path, typer.Argument(help="A folder with a folder for each view, a CSV or Parquet table, or arrays.")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -58,6 +61,7 @@ def list_recipes() -> None:
     grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, make in shipped_recipes().items():
         grid.add_row(Text(name, style="bold"), Text(_first_line(make)))
+    grid.add_row(Text("mine", style="bold"), Text("Your own views: coview train mine --data DIR."))
     console.print(grid)
 
 
@@ -77,24 +81,56 @@ def show(recipe: RecipeName, settings: Settings = None) -> None:
     console.print(Text(text, style="dim"), soft_wrap=True)
 
 
+@app.command(epilog="Example: coview look my_data --out samples.png")
+def look(
+    data: OwnData,
+    out: Annotated[Path | None, typer.Option(help="A PNG for a contact sheet of some samples.")] = None,
+) -> None:
+    """Say what views are found in a folder, a table or arrays: how many, of what form, with what gaps and ranges."""
+    from coview.cli import mine
+
+    mine.look(data, out, console)
+
+
+@app.command(epilog="Example: coview init my_data --out my_recipe.py")
+def init(
+    data: OwnData,
+    out: Annotated[Path, typer.Option(help="The Python file to write.")] = Path("my_recipe.py"),
+) -> None:
+    """Write the recipe for your own views as a Python file to read, edit and train."""
+    from coview.cli import mine
+
+    mine.init(data, out, console)
+
+
 @app.command(epilog="Example: coview train demo --set epochs=2 --run runs/short")
 def train(
     recipe: RecipeName,
     settings: Settings = None,
     run: Annotated[Path | None, typer.Option(help="The run folder; runs/RECIPE where not given.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what the run folder holds.")] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="For the recipe 'mine': a folder of views, a table, or arrays.")
+    ] = None,
 ) -> None:
-    """Train a recipe into a run folder."""
+    """Train a recipe into a run folder; `coview train mine --data DIR` makes one for your own views."""
+    from coview.cli.learned import show_learned
     from coview.cli.live import LiveTraining
-    from coview.recipes.find import find_recipe
+    from coview.cli.mine import own_recipe
+    from coview.recipes.find import beside_run, find_recipe
     from coview.training import fit
 
-    found, origin = find_recipe(recipe, settings or [])
     folder = run or Path("runs") / recipe.rpartition(":")[2]
+    own = recipe == "mine"
+    if data is not None and not own:
+        raise ValueError(f"--data goes with the recipe 'mine', not with '{recipe}'")
+    found, origin = find_recipe(own_recipe(data, folder, console) if own else recipe, settings or [])
     with LiveTraining(console, f"Training {recipe}") as live:
-        training = fit(found, folder, resume=resume, origin=origin, observe=live.observe)
+        training = fit(found, folder, resume=resume, origin=beside_run(origin, folder), observe=live.observe)
     if training.fabric.is_global_zero:
-        following = f"coview probe {shlex.quote(str(folder))}"
+        if own:
+            show_learned(folder, console)
+        following = f"coview {'report' if own else 'probe'} {shlex.quote(str(folder))}"
         console.print(Text(f"{training.step} steps done, in {folder}. Next:  {following}"), soft_wrap=True)
         if training.fabric.device.type == "cuda":
             way = f"one by one, for {training.hindrance}" if training.hindrance else "as one CUDA graph each"

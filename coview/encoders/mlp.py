@@ -5,11 +5,25 @@ from torch import Tensor, nn
 
 
 class MLP(nn.Module):
-    """Hidden layers with batch norm, then the embedding; features hidden1, hidden2, ..."""
+    """Hidden layers with batch norm, then the embedding; features hidden1, hidden2, ...
 
-    def __init__(self, inputs: int, *, hidden: tuple[int, ...] = (256, 256), dim: int = 64) -> None:
+    `standardise` brings every column to mean 0 and deviation 1; `drop` hides a share of them in training.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        *,
+        hidden: tuple[int, ...] = (256, 256),
+        dim: int = 64,
+        standardise: bool = False,
+        drop: float = 0.0,
+    ) -> None:
         super().__init__()
         sizes = (inputs, *hidden)
+        self.front = nn.Sequential(
+            nn.BatchNorm1d(inputs, affine=False) if standardise else nn.Identity(), nn.Dropout(drop)
+        )
         self.layers = nn.ModuleDict(
             {
                 f"hidden{n + 1}": nn.Sequential(
@@ -23,7 +37,7 @@ class MLP(nn.Module):
     def features(self, view: Float[Tensor, "B F"]) -> dict[str, Tensor]:
         """Every named layer, in order, the embedding last."""
         found: dict[str, Tensor] = {}
-        flow = view
+        flow = self.front(view)
         for name, layer in self.layers.items():
             flow = found[name] = layer(flow)
         found["embedding"] = self.embedding(flow)

@@ -68,7 +68,7 @@ def extract(encoders: Encoders, batches: Iterable[Batch], layer: str, *, numbers
 
 
 def concatenate(features: Features, views: Sequence[str]) -> tuple[Float[Tensor, "S F"], Int[Tensor, "S"]]:
-    """Several views side by side, with labels; samples that have none of the views are left out."""
+    """Several views side by side, with labels; samples that have none of the views, or no label (-1), are left out."""
     strange = [name for name in views if name not in features.values]
     if strange or not views:
         raise ValueError(f"wanted some of the views {list(features.values)}, got {list(views)}")
@@ -76,7 +76,7 @@ def concatenate(features: Features, views: Sequence[str]) -> tuple[Float[Tensor,
         raise ValueError(
             "a probe needs labels, and these features have none: extract them from labelled batches"
         )
-    some = torch.stack([features.present[name] for name in views]).any(0)
+    some = torch.stack([features.present[name] for name in views]).any(0) & (features.label >= 0)
     return torch.cat([features.values[name][some] for name in views], 1), features.label[some]
 
 

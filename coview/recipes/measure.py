@@ -47,7 +47,7 @@ def open_run(folder: Path, recipe: Recipe | None = None) -> Opened:
     record = RunFolder(folder).read_json("recipe.json")
     if recipe is None and "recipe" not in record:
         raise ValueError(f"{folder} was trained from Python: open it there, with open_run(folder, recipe)")
-    recipe = recipe or find_recipe(record["recipe"], record["settings"])[0]
+    recipe = recipe or find_recipe(_beside(record["recipe"], folder), record["settings"])[0]
     changed = [
         name
         for name, value in describe(recipe).items()
@@ -62,6 +62,11 @@ def open_run(folder: Path, recipe: Recipe | None = None) -> Opened:
     encoders = build_encoders(recipe)
     encoders.load_state_dict(state["encoders"])
     return Opened(recipe, encoders, state["step"])
+
+
+def _beside(name: str, folder: Path) -> str:
+    """A recipe that lies in the run folder is named from there: the folder may have been moved."""
+    return f"{folder / name}" if ".py" in name and not Path(name).is_absolute() else name
 
 
 def batches(data: Dataset, recipe: Recipe, size: int = 250) -> Iterator[Batch]:

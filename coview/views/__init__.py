@@ -6,6 +6,7 @@ from coview.views.cut import augmented, cut, look, stand_still
 from coview.views.field import field
 from coview.views.geometry import depth, normal
 from coview.views.resample import centre_crop, random_resized_crop
+from coview.views.scaled import scaled
 
 __all__ = [
     "augmented",
@@ -22,6 +23,7 @@ __all__ = [
     "normal",
     "random_resized_crop",
     "rgb_to_lab",
+    "scaled",
     "split",
     "stand_still",
 ]
