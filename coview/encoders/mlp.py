@@ -1,5 +1,6 @@
 """An encoder for feature tables."""
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -7,7 +8,8 @@ from torch import Tensor, nn
 class MLP(nn.Module):
     """Hidden layers with batch norm, then the embedding; features hidden1, hidden2, ...
 
-    `standardise` brings every column to mean 0 and deviation 1; `drop` hides a share of them in training.
+    `standardise` brings every column to mean 0 and deviation 1. In training, `noise` of that deviation is added, and a
+    share `drop` of the numbers is hidden.
     """
 
     def __init__(
@@ -18,11 +20,14 @@ class MLP(nn.Module):
         dim: int = 64,
         standardise: bool = False,
         drop: float = 0.0,
+        noise: float = 0.0,
     ) -> None:
         super().__init__()
         sizes = (inputs, *hidden)
         self.front = nn.Sequential(
-            nn.BatchNorm1d(inputs, affine=False) if standardise else nn.Identity(), nn.Dropout(drop)
+            nn.BatchNorm1d(inputs, affine=False) if standardise else nn.Identity(),
+            Noise(noise),
+            nn.Dropout(drop),
         )
         self.layers = nn.ModuleDict(
             {
@@ -45,3 +50,16 @@ class MLP(nn.Module):
 
     def forward(self, view: Float[Tensor, "B F"]) -> Float[Tensor, "B D"]:
         return self.features(view)["embedding"]
+
+
+class Noise(nn.Module):
+    """Gaussian noise in training, nothing elsewhere."""
+
+    def __init__(self, deviation: float) -> None:
+        super().__init__()
+        self.deviation = deviation
+
+    def forward(self, values: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        if not self.training or self.deviation == 0:
+            return values
+        return values + self.deviation * torch.randn_like(values)
