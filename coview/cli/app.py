@@ -26,6 +26,7 @@ RecipeName = Annotated[
 OwnData = Annotated[
     Path, typer.Argument(help="A folder with a folder for each view, a CSV or Parquet table, or arrays.")
 ]
+TrainedFolder = Annotated[Path, typer.Argument(help="A run folder, or one that was exported or imported.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -152,6 +153,71 @@ def probe(
     from coview.cli.probe import probe_run
 
     console.print(probe_run(run, kind, view or [], layer).rich())
+
+
+@app.command(epilog="Example: coview embed runs/mine new_data --out embeddings.parquet")
+def embed(
+    run: TrainedFolder,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            help="A folder, table or arrays, or train or test; by default what the run was made of."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="A .parquet or .npz file to write.")] = Path("embeddings.npz"),
+    view: Annotated[list[str] | None, typer.Option(help="Only this view; several may be named.")] = None,
+    layer: Annotated[str, typer.Option(help="A layer of the encoders.")] = "embedding",
+) -> None:
+    """Write what the encoders of a run say of samples: each view that is there, and all of them fused."""
+    from coview.cli.embed import embed_run
+
+    embed_run(run, data, out, view or [], layer, console)
+
+
+@app.command(epilog="Example: coview search runs/mine --query new.jpg --view rgb --in depth")
+def search(
+    run: TrainedFolder,
+    query: Annotated[str, typer.Option(help="A file, or the name of a sample.")],
+    view: Annotated[str, typer.Option(help="The view that the query is seen in.")],
+    target: Annotated[str, typer.Option("--in", help="The view to search in.")],
+    data: Annotated[
+        str | None, typer.Option(help="Where to search; by default what the run was made of.")
+    ] = None,
+    embeddings: Annotated[
+        Path | None, typer.Option(help="A file that `coview embed` wrote, to search in that.")
+    ] = None,
+    count: Annotated[int, typer.Option(help="How many to find.", min=1)] = 10,
+    faiss: Annotated[bool, typer.Option("--faiss", help="By a graph, for millions of samples.")] = False,
+) -> None:
+    """Find the samples that look in one view as the query does in another."""
+    from coview.cli.embed import search_run
+
+    found = search_run(run, query, view, target, data=data, embeddings=embeddings, count=count, faiss=faiss)
+    console.print(found.rich())
+
+
+@app.command(epilog="Example: coview export runs/mine --out exported")
+def export(
+    run: TrainedFolder,
+    out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("exported"),
+    onnx: Annotated[bool, typer.Option(help="Also a program for the ONNX runtime for each view.")] = True,
+) -> None:
+    """Write encoders for others: weights, programs for PyTorch and ONNX, and a card."""
+    from coview.cli.export import export_run
+
+    export_run(run, out, onnx=onnx, console=console)
+
+
+@app.command("import", epilog="Example: coview import CMC_alexnet.pth --out released")
+def import_weights(
+    file: Annotated[Path, typer.Argument(help="A .pth file of the paper's released two-view code.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("imported"),
+    onnx: Annotated[bool, typer.Option(help="Also a program for the ONNX runtime for each view.")] = False,
+) -> None:
+    """Bring weights of the released two-view code (AlexNet or ResNet, Lab) into a folder like an exported one."""
+    from coview.cli.export import import_file
+
+    import_file(file, out, onnx=onnx, console=console)
 
 
 @app.command(epilog="Example: coview report runs/demo runs/short --out report.html")

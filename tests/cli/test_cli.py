@@ -15,7 +15,7 @@ from coview.training import TrainingError
 
 TOYS = Path(__file__).parents[1] / "toys.py"
 TOY = f"{TOYS}:toy"
-COMMANDS = ("demo", "list", "show", "look", "init", "train", "probe", "report", "views")
+COMMANDS = ("demo", "list", "show", "look", "init", "train", "probe", "embed", "search", "export", "import", "report", "views")
 SMALL = (
     "--set",
     "data.train=24",

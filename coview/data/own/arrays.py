@@ -23,7 +23,7 @@ LABELS = ("label", "labels", "y", "gt", "target", "truelabel", "truth", "class",
 Arrays = Mapping[str, np.ndarray]
 
 
-def find_arrays(place: Path) -> Found:
+def find_arrays(place: Path, *, alone: bool = False) -> Found:
     """The views of a file of arrays, or of a folder of `.npy` files; one called label or split tells just that."""
     stored = _read(place)
     named = {name.lower(): name for name in stored}
@@ -39,7 +39,7 @@ def find_arrays(place: Path) -> Found:
         safe[name]: Column(safe[name], values=_values(name, one, place)) for name, one in views.items()
     }
     samples = tuple(map(str, range(len(next(iter(views.values()))))))
-    check_views(columns, place, samples)
+    check_views(columns, place, samples, alone=alone)
     notes, classes, numbers = renamed(safe), (), None
     if label is not None:
         numbers, classes, more = numbered_labels([_word(value) for value in label], place.name)

@@ -25,7 +25,7 @@ Files = Mapping[str, Path]
 """The files of one view by the name of their sample."""
 
 
-def find_folder(place: Path) -> Found:
+def find_folder(place: Path, *, alone: bool = False) -> Found:
     """The views of a folder, those of its parts where it has `train` and `test`, and the labels beside them."""
     notes: list[str] = []
     parts = [folder for folder in _folders(place) if folder.name.lower() in PARTS]
@@ -36,7 +36,7 @@ def find_folder(place: Path) -> Found:
     columns = {
         safe[name]: Column(safe[name], files=tuple(map(files.get, samples))) for name, files in views.items()
     }
-    check_views(columns, place, samples)
+    check_views(columns, place, samples, alone=alone)
     notes += renamed(safe)
     split = known_split([name.split("/")[0] for name in samples], str(place)) if parts else None
     known = _labels(place, samples, notes)

@@ -1,6 +1,7 @@
 """What was found in a folder, a manifest or arrays: views by name, and which samples have them."""
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,12 +71,16 @@ class Found:
         return test
 
 
-def check_views(columns: Mapping[str, Column], place: Path, samples: Sequence[str]) -> None:
+def check_views(
+    columns: Mapping[str, Column], place: Path, samples: Sequence[str], *, alone: bool = False
+) -> None:
     """Refuse views of which nothing is there, and those that have no sample in common with another."""
     present = {name: column.present for name, column in columns.items()}
     for name, have in present.items():
         if not have.any():
             raise ValueError(f"view '{name}' of {place} is empty: fill it, or take it away")
+    if alone:
+        return
     if len(columns) < 2:
         raise ValueError(
             f"{place} has one view, '{next(iter(columns))}': contrast needs two or more of the same things"
@@ -138,7 +143,7 @@ def known_split(words: Sequence[str | None], place: str) -> tuple[str, ...]:
 
 
 def _view_name(name: str) -> str:
-    plain = normal_name(name).strip().replace("->", "_").replace(".", "_").replace(":", "_")
+    plain = re.sub(r"->|[.:/]", "_", normal_name(name).strip())
     if not plain:
         raise ValueError("a view needs a name, got an empty one")
     # Encoders are attributes of a module: a view cannot be called 'type' or 'keys'.

@@ -27,7 +27,7 @@ Rows = Mapping[str, Sequence[Any]]
 """The columns of a table by name; None where a cell is empty."""
 
 
-def find_manifest(file: Path) -> Found:
+def find_manifest(file: Path, *, alone: bool = False) -> Found:
     """The views that a table names. Columns `view.feature` belong together; paths are as seen from the table."""
     rows = read_rows(file)
     called = {name.lower(): name for name in rows}
@@ -45,7 +45,7 @@ def find_manifest(file: Path) -> Found:
         for name, names in grouped.items()
     }
     samples = _samples(rows, key, file)
-    check_views(columns, file, samples)
+    check_views(columns, file, samples, alone=alone)
     notes = renamed(safe)
     label, classes, more = None, (), []
     if "label" in called:
