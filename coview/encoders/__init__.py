@@ -6,6 +6,7 @@ from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
 from coview.encoders.head import with_head
 from coview.encoders.jigsaw import with_jigsaw
+from coview.encoders.load import load_encoders
 from coview.encoders.mlp import MLP
 from coview.encoders.resnet import ResNet
 from coview.encoders.slow import SlowEncoders
@@ -22,6 +23,7 @@ __all__ = [
     "Strided",
     "cifar10_half",
     "imagenet_half",
+    "load_encoders",
     "stl10_half",
     "timm_encoder",
     "with_cells",

@@ -62,6 +62,13 @@ def find_recipe(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[s
     return override(recipe, settings), {"recipe": _from_anywhere(name), "settings": list(settings)}
 
 
+def beside_run(origin: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The origin of a run whose recipe lies in its folder, named from there: the folder may be moved."""
+    path, separator, function = origin["recipe"].rpartition(":")
+    inside = bool(separator) and Path(path).parent == folder.expanduser().resolve()
+    return {**origin, "recipe": f"{Path(path).name}:{function}"} if inside else origin
+
+
 def find_maker(name: str) -> Callable[..., Any]:
     """The function behind a recipe's name, for its docstring."""
     name, _ = _parts(name)
@@ -105,6 +112,10 @@ def returns(function: Callable[..., Any], kind: type, *, given: Sequence[str] = 
 
 
 def _shipped(name: str) -> Maker:
+    if name == "mine":
+        raise ValueError(
+            "'mine' is made from your data: `coview init DIR` writes it as a file, my_recipe.py:mine"
+        )
     known = shipped_recipes()
     if name not in known:
         raise ValueError(

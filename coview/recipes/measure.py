@@ -50,7 +50,7 @@ def open_run(folder: Path, recipe: Recipe | None = None) -> Opened:
     record = RunFolder(folder).read_json("recipe.json")
     if recipe is None and "recipe" not in record:
         raise ValueError(f"{folder} was trained from Python: open it there, with open_run(folder, recipe)")
-    recipe = recipe or find_recipe(record["recipe"], record["settings"])[0]
+    recipe = recipe or find_recipe(_beside(record["recipe"], folder), record["settings"])[0]
     changed = [
         name
         for name, value in describe(recipe).items()
@@ -71,6 +71,11 @@ def batches(data: Dataset, recipe: Recipe, size: int = 250, *, only: Tensor | No
     """Every sample once, or only some, with nothing random about them, cut into views."""
     samples = data.batches(size) if only is None or len(only) == len(data) else data.epoch(only.split(size))
     return (cut(stand_still(sample, recipe.still), recipe.views) for sample in samples)
+
+
+def _beside(name: str, folder: Path) -> str:
+    """A recipe that lies in the run folder is named from there: the folder may have been moved."""
+    return f"{folder / name}" if ".py" in name and not Path(name).is_absolute() else name
 
 
 def features(

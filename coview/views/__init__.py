@@ -9,6 +9,7 @@ from coview.views.in_turn import in_turn
 from coview.views.jitter import colour_jitter
 from coview.views.randaugment import rand_augment
 from coview.views.resample import centre_crop, random_resized_crop
+from coview.views.scaled import scaled
 
 __all__ = [
     "augmented",
@@ -28,6 +29,7 @@ __all__ = [
     "rand_augment",
     "random_resized_crop",
     "rgb_to_lab",
+    "scaled",
     "split",
     "stand_still",
 ]
