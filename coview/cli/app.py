@@ -91,7 +91,8 @@ def train(
     from coview.training import fit
 
     found, origin = find_recipe(recipe, settings or [])
-    folder, looks = run or Path("runs") / recipe.rpartition(":")[2], look_in(found)
+    name = recipe.rpartition(":")[2].replace(os.sep, "-")
+    folder, looks = run or Path("runs") / name, look_in(found)
     with LiveTraining(console, f"Training {recipe}") as live:
         training = fit(found, folder, resume=resume, origin=origin, observe=live.observe, look_in=looks)
     if training.fabric.is_global_zero:
