@@ -122,7 +122,7 @@ def train(
     from coview.recipes.measure import look_in
     from coview.training import fit
 
-    folder = run or Path("runs") / recipe.rpartition(":")[2]
+    folder = run or Path("runs") / recipe.rpartition(":")[2].replace(os.sep, "-")
     own = recipe == "mine"
     if data is not None and not own:
         raise ValueError(f"--data goes with the recipe 'mine', not with '{recipe}'")

@@ -131,7 +131,7 @@ def show_plan(plan: Plan, console: Console) -> None:
 def _plan_row(jobs: Sequence[Job], pace: Pace, *, chosen: bool) -> tuple[str, ...]:
     first, done = jobs[0], sum(job.done for job in jobs)
     epochs = str(first.recipe.epochs) if first.steps else "–"
-    size = (f"{first.steps:,}", f"{first.steps * first.recipe.batch_size:,}") if first.steps else ("–", "–")
+    size = (f"{first.steps:,}", f"{first.steps * first.batch:,}") if first.steps else ("–", "–")
     seconds = [pace.seconds_left(job) for job in jobs if not job.done]
     left = "–" if not chosen else _about(seconds)
     name = first.origin["recipe"].partition("@")[0].rpartition("/")[2]
@@ -164,7 +164,8 @@ def _time_left(todo: Sequence[Job], pace: Pace) -> str:
     basis = "an estimate by what was measured so far, without the first compilation"
     if all(one is None for one in seconds):
         basis = "no run like these has been measured on this machine: the first one will tell"
-    return f"{len(todo)} runs to go on {machine_name()}, time {_about(seconds)} ({basis})."
+    runs = "1 run" if len(todo) == 1 else f"{len(todo)} runs"
+    return f"{runs} to go on {machine_name()}, time {_about(seconds)} ({basis})."
 
 
 def _duration(seconds: float) -> str:

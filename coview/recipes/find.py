@@ -76,9 +76,12 @@ def find_maker(name: str) -> Callable[..., Any]:
 
 
 def _parts(name: str) -> tuple[str, str | None]:
-    """The name of a recipe's function, and what stands behind an @."""
+    """The name of a recipe's function, and what stands behind an @, a folder by its whole path."""
     found = _WITH_DATA.fullmatch(name)
-    return (found["maker"], found["data"]) if found else (name, None)
+    if found is None:
+        return name, None
+    data = found["data"]
+    return found["maker"], str(Path(data).expanduser().resolve()) if is_path(data) else data
 
 
 def _data_of(name: str) -> dict[str, str]:
@@ -93,9 +96,7 @@ def _from_anywhere(name: str) -> str:
     path, separator, function = maker.rpartition(":")
     if separator:
         maker = f"{Path(path).expanduser().resolve()}:{function}"
-    if data is None:
-        return maker
-    return f"{maker}@{Path(data).expanduser().resolve() if is_path(data) else data}"
+    return maker if data is None else f"{maker}@{data}"
 
 
 def is_path(data: str) -> bool:

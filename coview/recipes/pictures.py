@@ -20,6 +20,8 @@ from coview.data.images.memory import picture_sizes
 from coview.data.images.named import ROOMS, find_images, read_part
 from coview.data.images.place import data_root
 from coview.encoders import ResNet, cifar10_half, imagenet_half, stl10_half
+from coview.names import did_you_mean
+from coview.recipes.find import is_path
 from coview.types import Augment, Still
 from coview.views import centre_crop, crop_and_flip, random_resized_crop
 
@@ -97,6 +99,11 @@ def pictures(name: str) -> Pictures:
     """A known set, or a folder of pictures, whose files are looked at."""
     if name in KNOWN:
         return KNOWN[name]
+    if not is_path(name):
+        raise ValueError(
+            f"no image set '{name}'{did_you_mean(name, KNOWN)}; there are {', '.join(KNOWN)}, "
+            f"and a folder of pictures is named by its path, as ./{name}"
+        )
     found = read_part(*find_images(name, data_root(None)), "train")
     assert isinstance(found, Stream)
     sizes = sorted(min(size) for size in picture_sizes(found))

@@ -63,7 +63,7 @@ def account(job: Job, took: float) -> dict[str, Any]:
     if job.steps:
         found |= {"steps": job.steps, "epochs": job.recipe.epochs, "seconds": took}
     if history:
-        seconds = training_seconds(history, job.recipe.batch_size)
+        seconds = training_seconds(history, job.batch)
         found |= {"seconds": seconds, "rate": usual_rate(history)}
     return found
 
