@@ -7,6 +7,7 @@ from coview.encoders.each import Encoders
 from coview.encoders.head import with_head
 from coview.encoders.jigsaw import with_jigsaw
 from coview.encoders.mlp import MLP
+from coview.encoders.norm import is_synchronised, shuffled, synchronise
 from coview.encoders.resnet import ResNet
 from coview.encoders.slow import SlowEncoders
 from coview.encoders.strided import Strided
@@ -22,7 +23,10 @@ __all__ = [
     "Strided",
     "cifar10_half",
     "imagenet_half",
+    "is_synchronised",
+    "shuffled",
     "stl10_half",
+    "synchronise",
     "timm_encoder",
     "with_cells",
     "with_head",

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,20 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         kind = state.get("format", "no format") if isinstance(state, dict) else type(state).__name__
         raise ValueError(f"{path} is not a checkpoint of this package: wanted '{FORMAT}', got {kind}")
     return state
+
+
+def part_of(path: Path, number: int) -> Path:
+    """Where a process keeps its part of a checkpoint, if it has one."""
+    return path.with_suffix(".parts") / f"{number:04d}.pt"
+
+
+def tidy(folder: Path, keep: int) -> None:
+    """Delete all but the last checkpoints, and parts whose checkpoint was never finished."""
+    for old in checkpoints(folder)[:-keep]:
+        old.unlink()
+    for parts in folder.glob("step-*.parts"):
+        if not parts.with_suffix(".pt").exists():
+            shutil.rmtree(parts)
 
 
 def checkpoints(folder: Path) -> list[Path]:

@@ -9,15 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from coview import processes
 from coview.data import Dataset
 from coview.training.capture import Steps
+from coview.training.fabric import make_fabric
 from coview.training.looks import LookIn, Looks
 from coview.training.optim import learning_rate, set_rate
 from coview.training.progress import Observer, Seen, Watch
 from coview.training.recipe import Recipe, describe
 from coview.training.resume import restore, save
 from coview.training.run import RunFolder
-from coview.training.state import Training, check_divides, make_fabric, prepare
+from coview.training.state import Training, check_divides, prepare
 from coview.types import Sample
 from coview.views import augmented
 
@@ -83,7 +85,7 @@ def _train(training: Training, data: Dataset, watch: Watch, looks: Looks) -> Non
         first = epoch * epoch_steps
         order = epoch_order(len(data), recipe.batch_size, recipe.seed, epoch)
         order = islice(order, training.step - first, min(last - first, epoch_steps))  # what is not done yet
-        for sample in data.epoch(_mine(training, index) for index in order):
+        for sample in data.epoch(processes.deal(index) for index in order):
             rate = learning_rate(recipe, training.step, epoch_steps)
             set_rate(training.optimiser, rate)
             seen = advance(training, take, sample)
@@ -114,8 +116,3 @@ def check_looks(recipe: Recipe, look_in: LookIn | None) -> None:
         )
     if look_in is not None and recipe.probe_every is None:
         raise ValueError("there is a look_in, but the recipe does not say when to look: set its probe_every")
-
-
-def _mine(training: Training, index: Tensor) -> Tensor:
-    """This process's part of a batch."""
-    return index[training.fabric.global_rank :: training.fabric.world_size]
