@@ -4,11 +4,16 @@ A single process is told what it said, so callers need not ask whether there are
 these in the same order.
 """
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, distributed
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
+
+T = TypeVar("T")
 
 
 def count() -> int:
@@ -62,6 +67,21 @@ def total(values: Tensor) -> Tensor:
     return _reduced(values, distributed.ReduceOp.SUM)
 
 
+def total_later(values: Tensor) -> Callable[[], Tensor]:
+    """The sum over the processes, waited for when it is called for."""
+    if count() == 1:
+        return lambda: values
+    values = values.detach().clone()
+    work = distributed.all_reduce(values, async_op=True)
+
+    def finished() -> Tensor:
+        if work is not None:
+            work.wait()
+        return values
+
+    return finished
+
+
 def total_with_gradient(values: Tensor) -> Tensor:
     """As `total`; the gradient of what every process makes of it comes back."""
     return values if count() == 1 else _Total.apply(values)  # pyright: ignore[reportReturnType]
@@ -109,6 +129,22 @@ def as_first(tensors: list[Tensor]) -> None:
         distributed.broadcast(flat, 0)
         for one, values in zip(alike, flat.split([one.numel() for one in alike]), strict=True):
             one.copy_(values.view_as(one))
+
+
+def of_first(make: Callable[[], T]) -> T:
+    """What the first process makes, told to all; what goes wrong there goes wrong on all, alike."""
+    if count() == 1:
+        return make()
+    told: list[Any] = [None, None]
+    if rank() == 0:
+        try:
+            told[0] = make()
+        except Exception as error:
+            told[1] = error
+    distributed.broadcast_object_list(told, 0)
+    if told[1] is not None:
+        raise told[1]
+    return told[0]
 
 
 def wait() -> None:

@@ -29,7 +29,7 @@ MAY_CHANGE = (
 KEPT = 2  # checkpoints
 
 
-def save(training: Training, run: RunFolder, data: Dataset) -> None:
+def save(training: Training, run: RunFolder, data: Dataset) -> Path:
     """Write everything that changes training: parts and random states of all processes, the rest from the first."""
     path, sharded = run.checkpoints / f"step-{training.step:08d}.pt", _sharded(training)
     if sharded:
@@ -55,6 +55,7 @@ def save(training: Training, run: RunFolder, data: Dataset) -> None:
         save_checkpoint(path, state)
         tidy(run.checkpoints, KEPT)
     processes.wait()
+    return path
 
 
 def restore(training: Training, run: RunFolder, data: Dataset) -> None:
