@@ -8,6 +8,7 @@ from coview.encoders.head import with_head
 from coview.encoders.jigsaw import with_jigsaw
 from coview.encoders.load import load_encoders
 from coview.encoders.mlp import MLP
+from coview.encoders.norm import is_synchronised, shuffled, synchronise
 from coview.encoders.resnet import ResNet
 from coview.encoders.slow import SlowEncoders
 from coview.encoders.strided import Strided
@@ -23,8 +24,11 @@ __all__ = [
     "Strided",
     "cifar10_half",
     "imagenet_half",
+    "is_synchronised",
     "load_encoders",
+    "shuffled",
     "stl10_half",
+    "synchronise",
     "timm_encoder",
     "with_cells",
     "with_head",

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from coview.contrast.negatives.bank import _dtype
+from coview.contrast.negatives.rows import number_type
 from coview.types import Candidates, Embeddings, Present, view_of
 
 
@@ -25,7 +25,7 @@ class Queue(nn.Module):
             raise ValueError(f"a queue holds 1 row or more, got size={size}")
         self.views, self.size = tuple(views), size
         for view in self.views:
-            self.register_buffer(f"rows_{view}", torch.zeros(size, dim, dtype=_dtype(precision)))
+            self.register_buffer(f"rows_{view}", torch.zeros(size, dim, dtype=number_type(precision)))
             self.register_buffer(
                 f"index_{view}", torch.full((size,), -1)
             )  # whose row it is; -1: not filled yet
