@@ -16,7 +16,8 @@ from coview.contrast import Bank, CosineCritic, Objective, full_graph
 from coview.probes import layer_features
 from coview.recipes.find import find_recipe
 from coview.training import Recipe, override
-from coview.training.state import make_fabric, prepare
+from coview.training.fabric import make_fabric
+from coview.training.state import prepare
 from coview.views import cut
 
 HOME = Path(__file__).parents[1]
