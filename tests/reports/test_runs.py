@@ -144,7 +144,8 @@ def test_the_report_shows_what_differs_and_every_run(tmp_path):
     ]
     html = report_page([read_run(folder) for folder in folders])
     assert "<b>0" not in html
-    assert html.count("data:image/png") == 2
+    assert html.count('data-kind="curves"') == 3  # of both together, and of each
+    assert html.count('data-kind="pairs"') == 2
     assert html.count("<td>61.2</td>") == 2
     assert "coview train demo &lt;x&gt;" in html
     differs = html[html.index("Recipe fields") : html.index("</table>", html.index("Recipe fields"))]
