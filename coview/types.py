@@ -1,7 +1,7 @@
 """The nouns of the library: samples, views, embeddings, batches and candidates.
 
-Letters in shapes: N samples of a dataset, B samples of a batch, D numbers of an embedding, K candidates,
-C channels, H and W height and width, T frames (of clips [B T C H W]), V views.
+Letters in shapes: N samples of a dataset, B samples of a batch, D numbers of an embedding, P cells of a sample,
+K candidates, C channels, H and W height and width, T frames (of clips [B T C H W]), V views.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,10 @@ Views = dict[str, Tensor]
 """What the encoders see, by view name: {"L": [B 1 H W], "ab": [B 2 H W]}."""
 
 Embeddings = dict[str, Tensor]
-"""What the encoders say, by view name: {"L": [B D], "ab": [B D]}."""
+"""What the encoders say, by node: {"L": [B D], "ab": [B D], "ab:conv2": [B P D]}.
+
+A node is a view as a whole, or with a part of it that its encoder also embeds, as P cells or as one vector.
+"""
 
 Present = Mapping[str, Tensor]
 """Which samples have a view, by view name, as a bool per sample; a view that is not named is there for all."""
@@ -42,6 +45,7 @@ class Sample:
     index: Int[Tensor, "B"]
     present: Present | None = None
     label: Int[Tensor, "B"] | None = None
+    second: Fields | None = None  # the same samples, augmented once more
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class Batch:
     index: Int[Tensor, "B"]
     present: Present | None = None
     label: Int[Tensor, "B"] | None = None
+    second: Views | None = None  # cut from a second crop, of which the keys are made
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,24 @@ class Candidates:
     """What the anchors of a batch choose from, and which choice is right."""
 
     keys: Float[Tensor, "K D"] | Float[Tensor, "B K D"]  # shared by the batch, or one draw per anchor
-    match: Int[Tensor, "B"]  # the column of the true one
+    match: (
+        Int[Tensor, "B"] | Int[Tensor, "B P"]
+    )  # the column of the true one, or of several, each asked on its own
     valid: Bool[Tensor, "K"] | Bool[Tensor, "B K"] | None = None  # columns that take part; None: all
+    rivals: bool = False  # whether, where one true one is asked, the others are wrong choices
 
     def anchors(self, rows: Int[Tensor, "A"]) -> "Candidates":
-        """The candidates of some of the anchors."""
+        """The candidates of some of the anchors; a row may come more than once."""
         keys = self.keys if self.keys.ndim == 2 else self.keys[rows]
         valid = self.valid if self.valid is None or self.valid.ndim == 1 else self.valid[rows]
-        return Candidates(keys, self.match[rows], valid)
+        return Candidates(keys, self.match[rows], valid, rivals=self.rivals)
+
+
+def view_of(node: str) -> str:
+    """The view of which a node is the whole or a part: "ab" of "ab" and of "ab:conv2"."""
+    return node.partition(":")[0]
+
+
+def node_of(view: str, part: str) -> str:
+    """The node of a part of a view; the part without a name is the whole."""
+    return f"{view}:{part}" if part else view

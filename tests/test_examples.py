@@ -1,5 +1,6 @@
 """Examples and documents: they run as they stand, and what they print is right."""
 
+import json
 import re
 import runpy
 import shlex
@@ -14,7 +15,9 @@ from coview.cli.app import app
 from coview.contrast import Bank, CosineCritic, Objective, full_graph
 from coview.probes import layer_features
 from coview.recipes.find import find_recipe
-from coview.training import override
+from coview.training import Recipe, override
+from coview.training.state import make_fabric, prepare
+from coview.views import cut
 
 HOME = Path(__file__).parents[1]
 EXAMPLES = HOME / "examples"
@@ -156,13 +159,39 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     assert training.step == 2
     assert training.recipe is mine
     assert set(training.encoders.state_dict()) > {"near.embedding.weight"}
+    assert [edge[:2] for edge in names["patchy"].graph.edges][:2] == [("L", "ab:conv2"), ("L", "ab:conv3")]
+    for aside, first in ((names["patchy"], "L->ab:conv2"), (names["guess"], "L->depth")):
+        embeddings, terms = first_terms(aside)
+        assert next(iter(terms)) == first
+        assert all(term.isfinite() for term in terms.values())
+        assert embeddings["L"].shape == (32, 64)
     # the parts of the page are in the recipe, and their numbers can be set
     changed = override(
         mine, ["views.near.metres=1", "critic.temperature=0.5", "negatives.gap=7", "loss.margin=3"]
     )
     assert changed.critic().temperature == 0.5
     assert changed.negatives([], 9, 5).gap == 7
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["forecast", "mine"]
+    runs = {path.name: path for path in (tmp_path / "runs").iterdir()}
+    assert sorted(runs) == ["forecast", "mine", "often"]
+    rows = [json.loads(line) for line in (runs["often"] / "metrics.jsonl").read_text().splitlines()]
+    looks = [row for row in rows if "probes" in row]
+    assert [row["step"] for row in looks] == [0, 8]
+    assert list(looks[0]["probes"])[:3] == ["knn", "linear", "L->ab"]
+    assert len(names["accuracies"]) == 2 * 2 * 5  # layers, kinds, and four views with all of them
+
+
+def first_terms(recipe: Recipe) -> tuple[dict, dict]:
+    """What the encoders of a recipe say of a batch, and what its objective makes of that."""
+    training = prepare(recipe, recipe.data("train"), make_fabric(recipe))
+    batch = cut(recipe.data("train").fetch(torch.arange(recipe.batch_size)), recipe.views)
+    embeddings = training.encoders(batch.views)
+    return embeddings, training.objective(embeddings, batch.index, views=batch.views)
+
+
+def test_images_runs_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run_blocks(HOME / "docs" / "images.md")
+    assert (len(names["rest"]), len(names["part"])) == (50, 10)  # of six rooms of a kind, one
 
 
 def test_adding_losses_and_critics_are_what_they_say(tmp_path, monkeypatch):

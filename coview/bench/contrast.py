@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from coview.bench.measure import Row, measure, row
+from coview.bench.measure import Row, captured, measure, row
 from coview.contrast import backends_for, exact_softmax
 
 ANCHORS, DIM, TEMPERATURE = 256, 128, 0.07
 FULL = {"cuda": 1_281_167, "cpu": 100_000}  # samples
 DRAWN = {"cuda": 16_384, "cpu": 4_096}  # negatives of the baseline
+KINDS = {"cuda": (torch.float16, torch.bfloat16), "cpu": (torch.float32,)}  # of the bank, the default first
 SWEEP = {"cuda": (10_000, 100_000, 1_000_000, 10_000_000), "cpu": (1_000, 10_000, 100_000)}
 OTHERS = 3  # anchors' views that share a target
 
@@ -26,12 +27,15 @@ def bench_contrast(device: torch.device) -> Iterator[Row]:
     slow = partial(gathered, query, bank.float(), match, drawn)
     theirs = list(_take(f"{drawn:,} drawn", "gathered, float32", slow, device))
     yield from (replace(one, ratio=1.0) for one in theirs)
-    right = _truth(query, bank, match)
-    for backend in backends_for(bank):
-        error = _error(query, bank, match, backend, right)
-        ours = _take(f"all {samples:,}", backend, partial(descend, query, bank, match, backend), device)
-        for one, other in zip(ours, theirs, strict=True):
-            yield replace(one, ratio=other.milliseconds / one.milliseconds, note=error)
+    for kind in KINDS[device.type]:
+        keys = bank.to(kind)
+        right = _truth(query, keys, match)
+        for backend in backends_for(keys):
+            error = _error(query, keys, match, backend, right)
+            way = f"{backend}, {str(kind).removeprefix('torch.')}"
+            ours = _take(f"all {samples:,}", way, partial(descend, query, keys, match, backend), device)
+            for one, other in zip(ours, theirs, strict=True):
+                yield replace(one, ratio=other.milliseconds / one.milliseconds, note=error)
     yield from _together(bank, device)
     for size in SWEEP[device.type]:
         bank = _bank(size, device)
@@ -86,9 +90,7 @@ def _take(work: str, way: str, call: Callable[[], object], device: torch.device)
 def _bank(samples: int, device: torch.device) -> Tensor:
     """Random unit rows, as the bank of such a device holds them."""
     generator = torch.Generator(device).manual_seed(0)
-    rows = torch.empty(
-        samples, DIM, dtype=torch.bfloat16 if device.type == "cuda" else torch.float32, device=device
-    )
+    rows = torch.empty(samples, DIM, dtype=KINDS[device.type][0], device=device)
     for part in rows.split(1_000_000):
         part.copy_(F.normalize(torch.randn(len(part), DIM, generator=generator, device=device)))
     return rows

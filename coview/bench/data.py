@@ -1,6 +1,5 @@
 """From JPEG files to trained encoders: streamed and decoded on the device, beside one picture at a time in workers."""
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from coview.encoders import imagenet_half
 from coview.training import Recipe
 from coview.training.capture import Steps
 from coview.training.loop import advance, epoch_order
+from coview.training.machine import cores
 from coview.training.state import Training, make_fabric, prepare
 from coview.training.step import train_step
 from coview.types import Batch, Sample
@@ -30,6 +30,7 @@ from coview.types import Batch, Sample
 HEIGHT, WIDTH, SIZE = 375, 500, 224
 FILES = {"cuda": 8192, "cpu": 256}
 BATCH = {"cuda": 256, "cpu": 16}
+WINDOW = 0.4  # seconds between looks at the clock: waiting for the device empties the pipe
 
 
 def bench_data(device: torch.device, *, seconds: float = 12.0) -> Iterator[Row]:
@@ -39,16 +40,14 @@ def bench_data(device: torch.device, *, seconds: float = 12.0) -> Iterator[Row]:
         batch = recipe.batch_size
         name = f"JPEG {WIDTH}x{HEIGHT} to"
         papers = replace(variants(recipe, device)[PAPERS], augment=None)
-        theirs = [
-            _rate(f"{name} batches", PAPERS, released_batches(files, batch), batch, seconds),
-            _rate(f"{name} trained half-AlexNets", PAPERS, released(papers, files), batch, seconds),
-        ]
-        ours = [
-            _rate(f"{name} batches", "streamed", streamed(files, device, recipe), batch, seconds),
-            _rate(f"{name} trained half-AlexNets", "streamed", trained(recipe), batch, seconds),
-        ]
-        for slow, fast in zip(theirs, ours, strict=True):
+        ways = {
+            f"{name} batches": (released_batches(files, batch), streamed(files, device, recipe)),
+            f"{name} trained half-AlexNets": (released(papers, files), trained(recipe)),
+        }
+        for one, (theirs, ours) in ways.items():
+            slow = _rate(one, PAPERS, theirs, batch, seconds)
             yield replace(slow, ratio=1.0)
+            fast = _rate(one, "streamed", ours, batch, seconds)
             yield replace(fast, ratio=slow.milliseconds / fast.milliseconds)
 
 
@@ -58,7 +57,7 @@ def pictures(number: int) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix="coview-bench-") as folder:
         files = [Path(folder) / f"{one:06}.jpg" for one in range(number)]
         different = files[: min(number, 512)]
-        with ThreadPoolExecutor(_cores()) as pool:
+        with ThreadPoolExecutor(cores()) as pool:
             list(pool.map(_draw, different, range(len(different))))
         for one, file in enumerate(files[len(different) :]):
             file.write_bytes(different[one % len(different)].read_bytes())
@@ -76,7 +75,7 @@ def recipe_for(files: Sequence[Path], device: torch.device) -> Recipe:
 
 def files_as_data(split: str, *, files: Sequence[Path]) -> Stream:
     """A dataset of files."""
-    return Stream("bench", {"rgb": list(files)}, workers=2 * _cores())
+    return Stream("bench", {"rgb": list(files)}, workers=2 * cores())
 
 
 def streamed(files: Sequence[Path], device: torch.device, recipe: Recipe) -> Iterator[Any]:
@@ -99,7 +98,7 @@ def released_batches(files: Sequence[Path], batch: int) -> Iterator[Any]:
     """Batches of Lab pictures from worker processes."""
     from coview.bench.baseline import loader
 
-    batches = loader(files, SIZE, batch, _cores())
+    batches = loader(files, SIZE, batch, cores())
     return chain.from_iterable(batches for _ in count())
 
 
@@ -131,14 +130,14 @@ def _rate(work: str, way: str, batches: Iterator[Any], size: int, seconds: float
         next(batches)
     _wait()
     times: list[float] = []
-    window = 16 if torch.cuda.is_available() else 1  # waiting for the device empties the pipe
     began = time.perf_counter()
     while time.perf_counter() - began < seconds or len(times) < 5:
-        start = time.perf_counter()
-        for _ in range(window):
+        start, taken = time.perf_counter(), 0
+        while not taken or time.perf_counter() - start < WINDOW:
             next(batches)
+            taken += 1
         _wait()
-        times.append(1000 * (time.perf_counter() - start) / window)
+        times.append(1000 * (time.perf_counter() - start) / taken)
     close = getattr(batches, "close", None)
     if callable(close):
         close()
@@ -158,7 +157,3 @@ def _draw(path: Path, seed: int) -> None:
     fine = luck.normal(0, 9, (HEIGHT, WIDTH, 1))
     picture = np.clip(np.asarray(coarse) + fine, 0, 255).astype(np.uint8)
     Image.fromarray(picture).save(path, quality=85)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

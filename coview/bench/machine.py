@@ -1,21 +1,20 @@
 """What is measured on, and how fast it can be at the best."""
 
-import os
 import platform
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from coview.bench.measure import measure
+from coview.training.machine import cores, processor
 
 
 def describe_machine(device: torch.device) -> dict[str, Any]:
     """The machine in words, and its two ceilings, measured."""
     rate, bandwidth = ceilings(device)
     return {
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else processor(),
+        "cores": cores(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -34,12 +33,3 @@ def ceilings(device: torch.device) -> tuple[float, float]:
     target = torch.empty_like(source)
     copy, _ = measure(lambda: target.copy_(source), device, repeats=10)
     return 2e-9 * side**3 / sorted(product)[5], 2e-6 * len(source) / sorted(copy)[5]
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()

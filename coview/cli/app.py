@@ -119,15 +119,17 @@ def train(
     from coview.cli.live import LiveTraining
     from coview.cli.mine import own_recipe
     from coview.recipes.find import beside_run, find_recipe
+    from coview.recipes.measure import look_in
     from coview.training import fit
 
-    folder = run or Path("runs") / recipe.rpartition(":")[2]
+    folder = run or Path("runs") / recipe.rpartition(":")[2].replace(os.sep, "-")
     own = recipe == "mine"
     if data is not None and not own:
         raise ValueError(f"--data goes with the recipe 'mine', not with '{recipe}'")
     found, origin = find_recipe(own_recipe(data, folder, console) if own else recipe, settings or [])
+    origin, looks = beside_run(origin, folder), look_in(found)
     with LiveTraining(console, f"Training {recipe}") as live:
-        training = fit(found, folder, resume=resume, origin=beside_run(origin, folder), observe=live.observe)
+        training = fit(found, folder, resume=resume, origin=origin, observe=live.observe, look_in=looks)
     if training.fabric.is_global_zero:
         if own:
             show_learned(folder, console)
@@ -138,21 +140,44 @@ def train(
             console.print(Text(f"Steps were taken {way}.", style="dim"))
 
 
-@app.command(epilog="Example: coview probe runs/demo --kind knn --view L --view depth --layer fc")
+@app.command(epilog="Example: coview probe runs/demo --kind all --layer all --bounds")
 def probe(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    kind: Annotated[str, typer.Option(help="linear, mlp, knn or retrieval.")] = "linear",
+    run: Annotated[Path, typer.Argument(help="A run folder; what is found is written into its probes.json.")],
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="linear, mlp, knn, all of these, or retrieval; linear by default."),
+    ] = None,
     view: Annotated[
         list[str] | None, typer.Option(help="Only this view; several are put side by side.")
     ] = None,
     layer: Annotated[
-        str | None, typer.Option(help="A layer of the encoders; the recipe's choice by default.")
+        list[str] | None,
+        typer.Option(help="A layer of the encoders, several, or all; the recipe's choice by default."),
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="ours, advised, paper, paper-resnet, paper-resnet-x2 or paper-stl10: docs/method.md."
+        ),
+    ] = "ours",
+    augmented: Annotated[
+        bool,
+        typer.Option("--augmented", help="Fit to augmented samples: their features are made each epoch."),
+    ] = False,
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="Random and supervised encoders of the same shape too.")
+    ] = False,
+    supervised_epochs: Annotated[
+        int | None, typer.Option(help="Epochs of the supervised ones; those of the run by default.", min=1)
     ] = None,
 ) -> None:
     """Measure what the frozen encoders of a run know about the labels, or about each other."""
-    from coview.cli.probe import probe_run
+    from coview.cli.probe import Options, probe_run
 
-    console.print(probe_run(run, kind, view or [], layer).rich())
+    asked = Options(
+        kind or ("linear",), view or (), layer or (), protocol, augmented, bounds, supervised_epochs
+    )
+    console.print(probe_run(run, asked, console).rich())
 
 
 @app.command(epilog="Example: coview embed runs/mine new_data --out embeddings.parquet")
@@ -254,20 +279,87 @@ def views(
     console.print(Text(f"Written: {out}"), soft_wrap=True)
 
 
+@app.command(epilog="Example: coview data stl10 --root /data --download")
+def data(
+    name: Annotated[
+        str | None, typer.Argument(help="An image set, or a folder of pictures; all known sets if not given.")
+    ] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Where sets lie; $COVIEW_DATA, or data in the current folder.")
+    ] = None,
+    download: Annotated[bool, typer.Option("--download", help="Fetch it, if it is not there.")] = False,
+) -> None:
+    """Say what is there of an image set, where it was looked for, and how to get it."""
+    from coview.cli.data import show_data
+
+    show_data(name, root, console, download=download)
+
+
+@app.command(epilog="Example: coview reproduce negatives --data-name scenes --seeds 0,1 --plan")
+def reproduce(
+    study: Annotated[
+        str | None, typer.Argument(help="A study, or my_file.py:my_study; without it, all are listed.")
+    ] = None,
+    data_name: Annotated[
+        str | None,
+        typer.Option(
+            help="Other data than the paper's: stl10, cifar10, tiny, imagenet100, scenes, a folder."
+        ),
+    ] = None,
+    root: Annotated[Path | None, typer.Option(help="The folder that the data lie in.")] = None,
+    seeds: Annotated[str, typer.Option(help="As 0,1,2; the study's own where not given.")] = "",
+    rows: Annotated[
+        str | None, typer.Option(help="Run only rows with this in their name; * and ? fit all.")
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="How probes are fitted, as in `coview probe`; ours by default.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where table, figure and record go; results/STUDY-DATA by default.")
+    ] = None,
+    runs: Annotated[Path, typer.Option(help="Where the run folders are.")] = Path("runs"),
+    settings: Settings = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what would run, and stop.")] = False,
+) -> None:
+    """Run or resume all runs of a table of the paper, and write it beside the paper's numbers."""
+    from coview.cli.reproduce import Wanted, list_studies
+    from coview.cli.reproduce import reproduce as run_study
+
+    if study is None:
+        list_studies(console)
+        return
+    wanted = Wanted(
+        study=study,
+        data=data_name,
+        root=root,
+        seeds=seeds,
+        rows=rows,
+        protocol=protocol,
+        out=out,
+        runs=runs,
+        settings=tuple(settings or ()),
+    )
+    if code := run_study(wanted, console, only_plan=plan):
+        raise typer.Exit(code)
+
+
 @app.command(epilog="Example: coview bench contrast --json bench.json")
 def bench(
-    what: Annotated[str, typer.Argument(help="contrast, step, data or all.")] = "all",
+    what: Annotated[str, typer.Argument(help="contrast, step, data, probes or all.")] = "all",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write every number into this file.")
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Of the steps, only those with this in their name.")
     ] = None,
+    way: Annotated[
+        list[str] | None, typer.Option(help='Of the ways to run a step, only this, for example "captured".')
+    ] = None,
 ) -> None:
     """Measure this library's path beside what the paper's released code does, on this machine."""
     from coview.cli.bench import run_bench
 
-    run_bench(what, json_file, only or [], console)
+    run_bench(what, json_file, console, only=only or [], ways=way or [])
 
 
 def main() -> None:
@@ -283,7 +375,8 @@ def main() -> None:
             raise
         code = _explain(error)
     if code == 130:  # typer turns an interruption into this code
-        _say("interrupted: go on with --resume")
+        again = "the same command goes on" if "reproduce" in arguments else "go on with --resume"
+        _say(f"interrupted: {again}")
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -331,9 +424,9 @@ def _flat(value: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
     for name, inner in value.items():
         if isinstance(inner, dict) and "edges" in inner:
-            shown = ", ".join(
-                f"{a}-{b}" + (f" x{weight:g}" if weight != 1 else "") for a, b, weight in inner["edges"]
-            )
+            pairs = [(f"{a}-{b}", weight) for a, b, weight in inner["edges"]]
+            pairs += [(f"{a}->{b}", weight) for a, b, weight in inner.get("one way", ())]
+            shown = ", ".join(pair + (f" x{weight:g}" if weight != 1 else "") for pair, weight in pairs)
             rows.append((f"{above}{name}", shown))
         elif isinstance(inner, dict):
             rows.append((f"{above}{name}", inner.get("call", "")))

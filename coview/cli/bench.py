@@ -9,20 +9,23 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from coview.bench import Row, bench_contrast, bench_data, bench_step, describe_machine, table
+from coview.bench import Row, bench_contrast, bench_data, bench_probes, bench_step, describe_machine, table
 from coview.files import write_text
 from coview.names import did_you_mean
 from coview.recipes.measure import fastest_device
 
-KINDS = ("contrast", "step", "data")
+KINDS = ("contrast", "step", "data", "probes")
 TITLES = {
     "contrast": "Exact softmax over all samples beside drawn negatives: 256 anchors, one direction, loss and gradient",
     "step": "A whole training step from pictures on the device",
     "data": "From JPEG files",
+    "probes": "From features on the device to a probe's number",
 }
 
 
-def run_bench(what: str, file: Path | None, only: Sequence[str], console: Console) -> None:
+def run_bench(
+    what: str, file: Path | None, console: Console, *, only: Sequence[str] = (), ways: Sequence[str] = ()
+) -> None:
     """Measure one kind of work, or all."""
     if what not in (*KINDS, "all"):
         raise ValueError(f"bench measures {', '.join(KINDS)} or all, got '{what}'{did_you_mean(what, KINDS)}")
@@ -31,8 +34,9 @@ def run_bench(what: str, file: Path | None, only: Sequence[str], console: Consol
     machine = describe_machine(device)
     measures: dict[str, Callable[[], Iterator[Row]]] = {
         "contrast": lambda: bench_contrast(device),
-        "step": lambda: bench_step(device, only),
+        "step": lambda: bench_step(device, only, ways),
         "data": lambda: bench_data(device),
+        "probes": lambda: bench_probes(device),
     }
     found: dict[str, list[Row]] = {}
     for kind in KINDS if what == "all" else (what,):
@@ -43,7 +47,7 @@ def run_bench(what: str, file: Path | None, only: Sequence[str], console: Consol
             if file is not None:  # what is measured is kept, whatever comes after
                 write_text(file, json.dumps(_record(machine, found), indent=2) + "\n")
     if not any(found.values()):
-        raise ValueError(f"no step has any of {list(only)} in its name")
+        raise ValueError(f"no step has any of {list(only)} in its name and is one of the ways {list(ways)}")
     for kind, rows in found.items():
         console.print(table(rows, TITLES[kind], _words(machine)).rich())
 

@@ -20,7 +20,16 @@ from coview.cli.sheet import draw_sheet, show_sheet
 from coview.data import Dataset
 from coview.probes import Features, nearest
 from coview.recipes.find import find_recipe
-from coview.recipes.measure import ALL, batches, features, open_run, probe_views, retrieval, supervised
+from coview.recipes.measure import (
+    ALL,
+    batches,
+    features,
+    look_in,
+    open_run,
+    probe_views,
+    retrieval,
+    supervised,
+)
 from coview.reports.curves import pair_curves
 from coview.reports.diagram import information_diagram
 from coview.reports.page import Command, Picture, Section, page, write_page
@@ -54,7 +63,7 @@ def run_demo(folder: Path, seed: int, settings: list[str], console: Console, *, 
         RunFolder(folder).check_free()
     show_sheet(recipe, recipe.data("train"), console)
     with LiveTraining(console, "Contrasting four views") as live:
-        fit(recipe, folder, resume=resume, origin=origin, observe=live.observe)
+        fit(recipe, folder, resume=resume, origin=origin, observe=live.observe, look_in=look_in(recipe))
     outcome = measure(recipe, open_run(folder).encoders, console)
     seconds = time.perf_counter() - started
     recalls = retrieval_table(outcome.recall, f"{len(outcome.splits['test']):,} rooms to choose from")
@@ -122,7 +131,7 @@ def report(
     recipe: Recipe, folder: Path, outcome: Outcome, tables: list[Table], result: dict[str, Any]
 ) -> str:
     """The page that tells the run from data to result."""
-    graph = recipe.graph
+    graph = recipe.graph.of_views()
     diagram = information_diagram(graph.views, graph.edges, graph.regions())
     count = len(outcome.splits["train"])
     return page(
@@ -163,7 +172,7 @@ def report(
 
 def draw_neighbours(recipe: Recipe, outcome: Outcome, count: int = 6) -> Any:
     """For a few test rooms and pairs of views, the nearest rooms in the other view."""
-    pairs = list(recipe.graph.directed())
+    pairs = list(recipe.graph.of_views().directed())
     chosen = [pairs[(3 * number) % len(pairs)] for number in range(min(8, len(pairs)))]
     views = next(iter(batches(outcome.splits["test"], recipe, len(outcome.splits["test"])))).views
     values = outcome.embeddings.values

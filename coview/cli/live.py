@@ -28,6 +28,8 @@ class LiveTraining:
         self.task = self.progress.add_task(title, total=None, rate=0.0, visible=False)
         self.live = Live(console=console, refresh_per_second=4, transient=False)
         self.said = 0.0
+        self.row: dict[str, Any] | None = None  # the last that has terms
+        self.looked: Text | None = None
 
     def __enter__(self) -> "LiveTraining":
         if self.console.is_terminal:
@@ -42,15 +44,32 @@ class LiveTraining:
             self.live.stop()
 
     def observe(self, row: dict[str, Any]) -> None:
-        """Show a logged row."""
+        """Show a logged row: of a step, or of a look at the encoders."""
+        if "probes" in row:
+            self._observe_look(row)
+            return
+        self.row = row
         self.progress.update(
             self.task, completed=row["step"], total=row["steps"], rate=row["rate"], visible=True
         )
         if self.console.is_terminal:
-            self.live.update(Group(self.progress, pair_table(row)))
+            self._draw()
         elif time.monotonic() - self.said > self.quiet_seconds or row["step"] == row["steps"]:
             self.said = time.monotonic()
             self.console.print(Text(self._line(row)), soft_wrap=True)
+
+    def _observe_look(self, row: dict[str, Any]) -> None:
+        numbers = "  ".join(f"{name} {value:.1f}" for name, value in row["probes"].items())
+        self.looked = Text(f"after epoch {row['epoch']:.0f}, % of held-out training samples:  {numbers}")
+        if self.console.is_terminal:
+            self._draw()
+        else:
+            self.console.print(Text(f"{self.title}: {self.looked}"), soft_wrap=True)
+
+    def _draw(self) -> None:
+        table = [] if self.row is None else [pair_table(self.row)]
+        looked = [] if self.looked is None else [self.looked]
+        self.live.update(Group(self.progress, *table, *looked))
 
     def _line(self, row: dict[str, Any]) -> str:
         bounds = list(row["bounds"].values())
@@ -66,7 +85,7 @@ def pair_table(row: dict[str, Any]) -> Table:
     pairs = [name.split("->") for name in row["terms"]]
     targets = list(dict.fromkeys(target for _, target in pairs))
     table = Table(box=None, padding=(0, 2), title=None)
-    table.add_column(Text("loss (information, nats)", style="dim"))
+    table.add_column(Text("loss (information, nats)" if row["bounds"] else "loss", style="dim"))
     for target in targets:
         table.add_column(Text(f"-> {target}"), justify="right")
     for anchor in dict.fromkeys(anchor for anchor, _ in pairs):

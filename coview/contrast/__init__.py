@@ -2,9 +2,9 @@
 
 from coview.contrast.critic import BilinearCritic, CosineCritic, Critic
 from coview.contrast.exact import backends_for, exact_softmax
-from coview.contrast.graph import Pair, PairGraph, core_graph, full_graph
+from coview.contrast.graph import Pair, PairGraph, core_graph, full_graph, jigsaw_graph, patch_graph
 from coview.contrast.losses import NCELoss, scores, softmax_loss
-from coview.contrast.negatives import Bank, InBatch, Negatives, Queue
+from coview.contrast.negatives import Bank, InBatch, Negatives, Patches, Queue
 from coview.contrast.objective import Objective
 from coview.types import Candidates
 
@@ -20,11 +20,14 @@ __all__ = [
     "Objective",
     "Pair",
     "PairGraph",
+    "Patches",
     "Queue",
     "backends_for",
     "core_graph",
     "exact_softmax",
     "full_graph",
+    "jigsaw_graph",
+    "patch_graph",
     "scores",
     "softmax_loss",
 ]

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 class Critic(nn.Module):
     """An anchor's embedding becomes a query; by default a target's embedding is the key as it is."""
 
-    def key(self, embedding: Float[Tensor, "B D"]) -> Float[Tensor, "B D"]:
+    def key(self, embedding: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
         return embedding
 
 
@@ -25,7 +25,7 @@ class CosineCritic(Critic):
     def forward(self, anchor: Float[Tensor, "B D"]) -> Float[Tensor, "B D"]:
         return F.normalize(anchor, dim=-1) / self.temperature
 
-    def key(self, embedding: Float[Tensor, "B D"]) -> Float[Tensor, "B D"]:
+    def key(self, embedding: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
         return F.normalize(embedding, dim=-1)
 
 

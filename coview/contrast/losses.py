@@ -3,7 +3,7 @@
 import math
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -12,12 +12,19 @@ from coview.types import Candidates
 
 
 def softmax_loss(query: Float[Tensor, "B D"], candidates: Candidates) -> Float[Tensor, "B"]:
-    """-log of the probability that a softmax over the candidates gives to the match."""
-    keys, valid = candidates.keys, candidates.valid
-    if keys.ndim == 2 and not keys.requires_grad and (valid is None or valid.ndim == 1):
+    """-log of the probability that a softmax over the candidates gives to the match; the mean over several matches."""
+    keys, match, valid = candidates.keys, candidates.match, candidates.valid
+    shared = keys.ndim == 2 and (valid is None or valid.ndim == 1)
+    if shared and match.ndim == 1 and not keys.requires_grad:
         with _full_precision(query):
-            return exact_softmax(query, keys, candidates.match, valid)
-    return F.cross_entropy(scores(query, candidates), candidates.match, reduction="none")
+            return exact_softmax(query, keys, match, valid)
+    score = scores(query, candidates)
+    if match.ndim == 1:
+        return F.cross_entropy(score, match, reduction="none")
+    chosen = score.gather(1, match)
+    if candidates.rivals:
+        return score.logsumexp(1) - chosen.mean(1)
+    return -F.logsigmoid(chosen - _log_wrong(score, match)).mean(1)
 
 
 class NCELoss(nn.Module):
@@ -25,7 +32,7 @@ class NCELoss(nn.Module):
 
     Z is a constant for the gradient, as in the paper: from the first batch; a running mean, for small sets
     on which the first batch misleads; or "exact", each anchor's own sum over its candidates (scaled to all
-    samples where they are a part of them).
+    samples where they are a part of them). Of several matches the mean is taken.
     """
 
     log_z: Tensor
@@ -41,13 +48,15 @@ class NCELoss(nn.Module):
     def forward(self, query: Float[Tensor, "B D"], candidates: Candidates) -> Float[Tensor, "B"]:
         score = scores(query, candidates)
         there = torch.isfinite(score)
-        noise = there.sum(1) - 1  # m
+        match = candidates.match.reshape(len(score), -1)
+        noise = there.sum(1) - (1 if candidates.rivals else match.shape[1])  # m
         log_noise = noise.clamp(min=1).to(score.dtype).log() - math.log(self.samples)  # log(m / N)
         log_odds = score - self._log_z(score.detach(), there) - log_noise[:, None]  # log of P / (m / N)
-        match = candidates.match[:, None]
-        log_d0 = F.logsigmoid(-log_odds).masked_fill(~there, 0).scatter(1, match, 0)
-        log_d1 = F.logsigmoid(log_odds.gather(1, match)).squeeze(1)
-        return -(log_d1 + log_d0.sum(1))
+        log_d1 = F.logsigmoid(log_odds.gather(1, match)).mean(1)
+        log_d0 = F.logsigmoid(-log_odds).masked_fill(~there, 0)
+        if candidates.rivals:  # noise for each match are all others
+            return -(log_d1 + log_d0.sum(1) - log_d0.gather(1, match).mean(1))
+        return -(log_d1 + log_d0.scatter(1, match, 0).sum(1))
 
     def update(self) -> None:
         """Remember the normaliser of the last batch, as far as it counts."""
@@ -77,6 +86,14 @@ def scores(query: Float[Tensor, "B D"], candidates: Candidates) -> Float[Tensor,
         keys = candidates.keys.to(wide.dtype)
         score = wide @ keys.T if keys.ndim == 2 else torch.einsum("bd,bkd->bk", wide, keys)
         return score if candidates.valid is None else score.masked_fill(~candidates.valid, -torch.inf)
+
+
+def _log_wrong(score: Float[Tensor, "B K"], match: Int[Tensor, "B P"]) -> Float[Tensor, "B 1"]:
+    """logsumexp of the scores of all but the matches: one sum for all of an anchor's questions."""
+    least = (
+        torch.finfo(score.dtype).min / 2
+    )  # as good as -inf, but with a gradient where there is no wrong choice
+    return score.scatter(1, match, least).logsumexp(1, keepdim=True)
 
 
 def _full_precision(query: Tensor) -> torch.autocast:

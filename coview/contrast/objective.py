@@ -4,6 +4,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,7 @@ from coview.contrast.graph import Pair, PairGraph
 from coview.contrast.losses import softmax_loss
 from coview.contrast.negatives import Negatives
 from coview.information import infonce_bound
-from coview.types import Candidates, Embeddings, Present
+from coview.types import Candidates, Embeddings, Present, Views, view_of
 
 Loss = Callable[[Tensor, Candidates], Tensor]
 Question = tuple[Tensor, Candidates]
@@ -22,6 +23,9 @@ Question = tuple[Tensor, Candidates]
 
 class Objective(nn.Module):
     """One weighted loss term per directed pair; their sum is the paper's objective (equations 4, 7 and 8).
+
+    The ends of a pair are nodes: views, or parts of them. Cells [B P D] as a target are P matches for every anchor,
+    each asked on its own; as an anchor they are P questions about the same candidates.
 
     A critic or loss that holds state (a bilinear form, NCE's normaliser) is copied, one for each pair.
     """
@@ -40,24 +44,59 @@ class Objective(nn.Module):
         self.ceilings: dict[str, Tensor | float] = {}  # log of the negatives of the last forward, by pair
 
     def forward(
-        self, embeddings: Embeddings, index: Tensor, present: Present | None = None
+        self,
+        embeddings: Embeddings,
+        index: Tensor,
+        present: Present | None = None,
+        *,
+        views: Views | None = None,
+        keys: Embeddings | None = None,
     ) -> dict[str, Tensor]:
-        self._check(embeddings, present)
+        """The terms by pair; `keys` embed the targets, where other encoders or another crop make them."""
+        self.check(embeddings)
+        _warn_of_gaps(present or {})
+        with torch.autocast(index.device.type, enabled=False):  # scores are computed in full
+            return self._terms(embeddings, embeddings if keys is None else keys, index, present or {})
+
+    def _terms(
+        self, embeddings: Embeddings, keys: Embeddings, index: Tensor, present: Present
+    ) -> dict[str, Tensor]:
         self.ceilings = {}
         terms: dict[str, Tensor] = {}
         questions: dict[str, Question] = {}
         for pair in self.pairs:
-            anchor, candidates = self._choices(pair, embeddings, index, present or {})
+            ends = embeddings[pair.anchor], keys[pair.target]
+            anchor, candidates = _by_cell(*self._choices(pair, *ends, index, present))
             if len(anchor):
                 questions[pair.name] = self.critics[pair.name](anchor), candidates
         for pair, loss in self._answers(questions):
             terms[pair.name] = pair.weight * loss.mean()  # over the anchors that have both views
             self.ceilings[pair.name] = _log_negatives(questions[pair.name][1])
         if not terms:
-            raise ValueError(
-                f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
-            )
+            raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
         return terms
+
+    @property
+    def hindrance(self) -> str | None:
+        """Why a step cannot be recorded as a CUDA graph, if something here looks at the data."""
+        if not getattr(self.negatives, "steady", False):
+            return "the negatives are not steady"
+        steady = all(getattr(loss, "steady", True) for loss in self.losses.values())
+        return None if steady else "a loss looks at its scores"
+
+    def check(self, embeddings: Embeddings) -> None:
+        """Refuse embeddings that the graph cannot contrast."""
+        missing = [node for node in self.graph.nodes if node not in embeddings]
+        if missing:
+            raise ValueError(
+                f"the graph contrasts '{missing[0]}', but there are embeddings of {', '.join(embeddings)} only: "
+                "add an encoder for it, or take it out of the graph"
+            )
+        sizes = {node: embeddings[node].shape[-1] for node in self.graph.nodes}
+        if len(set(sizes.values())) > 1:
+            listing = ", ".join(f"{node} {size}" for node, size in sizes.items())
+            raise ValueError(f"embeddings must have one size to be compared, got {listing}")
+        self._check_cells({node for node in self.graph.nodes if embeddings[node].ndim == 3})
 
     def bounds(
         self, terms: Mapping[str, Tensor | float], ceilings: Mapping[str, Tensor | float] | None = None
@@ -79,7 +118,8 @@ class Objective(nn.Module):
     @torch.no_grad()
     def remember(self, embeddings: Embeddings, index: Tensor, present: Present | None = None) -> None:
         """Everything that changes in memory, changes here: call it after the optimiser."""
-        keys = {view: self._key(view, embedding) for view, embedding in embeddings.items()}
+        vectors = {node: embedding for node, embedding in embeddings.items() if embedding.ndim == 2}
+        keys = {node: self._key(node, embedding) for node, embedding in vectors.items()}
         self.negatives.update(keys, index, present)
         for loss in self.stateful.values():
             if callable(update := getattr(loss, "update", None)):
@@ -103,12 +143,11 @@ class Objective(nn.Module):
         return pair is other or (same and plain and not ours.keys.requires_grad and ours.keys.ndim == 2)
 
     def _choices(
-        self, pair: Pair, embeddings: Embeddings, index: Tensor, present: Present
+        self, pair: Pair, anchor: Tensor, target: Tensor, index: Tensor, present: Present
     ) -> tuple[Tensor, Candidates]:
         """The anchors that have both views, and what they choose from: targets need not have the anchor's view."""
-        anchor = embeddings[pair.anchor]
-        target = self.critics[pair.name].key(embeddings[pair.target])  # pyright: ignore[reportCallIssue]
-        has_anchor, has_target = present.get(pair.anchor), present.get(pair.target)
+        target = self.critics[pair.name].key(target)  # pyright: ignore[reportCallIssue]
+        has_anchor, has_target = present.get(view_of(pair.anchor)), present.get(view_of(pair.target))
         if has_anchor is None and has_target is None:
             return anchor, self.negatives.candidates(pair.target, target, index)
         everyone = torch.ones_like(index, dtype=torch.bool)
@@ -121,39 +160,57 @@ class Objective(nn.Module):
         candidates = self.negatives.candidates(pair.target, target[rows], index[rows])
         return anchor[rows][both], candidates.anchors(both)
 
-    def _key(self, view: str, embedding: Tensor) -> Tensor:
-        pair = next((pair for pair in self.pairs if pair.target == view), None)
+    def _key(self, node: str, embedding: Tensor) -> Tensor:
+        pair = next((pair for pair in self.pairs if pair.target == node), None)
         return embedding if pair is None else self.critics[pair.name].key(embedding)  # pyright: ignore
 
-    def _check(self, embeddings: Embeddings, present: Present | None) -> None:
-        missing = [view for view in self.graph.views if view not in embeddings]
-        if missing:
-            raise ValueError(
-                f"the graph contrasts '{missing[0]}', but there are embeddings of {', '.join(embeddings)} only: "
-                "add an encoder for it, or take it out of the graph"
-            )
-        sizes = {view: embeddings[view].shape[-1] for view in self.graph.views}
-        if len(set(sizes.values())) > 1:
-            listing = ", ".join(f"{view} {size}" for view, size in sizes.items())
-            raise ValueError(f"embeddings must have one size to be compared, got {listing}")
-        for view, have in (present or {}).items():
-            if have.device.type == "cpu" and not have.any():
-                warnings.warn(
-                    f"view '{view}' is missing for all {len(have)} samples of a batch: its pairs are left out of "
-                    "that step; a larger batch makes it rarer",
-                    stacklevel=3,
+    def _check_cells(self, cells: set[str]) -> None:
+        """Cells go with whole views, and only with negatives that say that they can hold them."""
+        for pair in self.pairs:
+            if pair.target in cells and pair.anchor in cells:
+                raise ValueError(
+                    f"'{pair.name}' is one of cells with cells, whose scores are too many: "
+                    "contrast the cells of one view with another as a whole"
                 )
+            if pair.target in cells and not getattr(self.negatives, "cells", False):
+                raise ValueError(
+                    f"'{pair.target}' is cells, but {type(self.negatives).__name__} holds one vector for each "
+                    "sample: take Patches as negatives, or that part out of the graph"
+                )
+
+
+def _warn_of_gaps(present: Present) -> None:
+    for view, have in present.items():
+        if have.device.type == "cpu" and not have.any():
+            warnings.warn(
+                f"view '{view}' is missing for all {len(have)} samples of a batch: its pairs are left out of "
+                "that step; a larger batch makes it rarer",
+                stacklevel=4,
+            )
 
 
 def _together(asked: list[Question]) -> Question:
     """Questions about the same keys as one."""
     queries, candidates = zip(*asked, strict=True)
     match = torch.cat([one.match for one in candidates])
-    return torch.cat(queries), Candidates(candidates[0].keys, match, candidates[0].valid)
+    return torch.cat(queries), replace(candidates[0], match=match)
+
+
+def _by_cell(anchors: Tensor, candidates: Candidates) -> Question:
+    """Anchors as vectors: every cell asks on its own, and chooses from what its sample chooses from."""
+    if anchors.ndim == 2:
+        return anchors, candidates
+    samples, cells = anchors.shape[:2]
+    rows = torch.arange(samples, device=anchors.device)[:, None].expand(-1, cells)
+    return anchors.flatten(0, 1), candidates.anchors(rows.flatten())
 
 
 def _log_negatives(candidates: Candidates) -> Tensor | float:
-    """Mean log of how many wrong choices an anchor has."""
+    """Mean log of how many wrong choices an anchor has.
+
+    Other right choices do not count: as rivals they make the loss larger, which then proves that bound all the more.
+    """
+    right = candidates.match.shape[1] if candidates.match.ndim == 2 else 1
     if candidates.valid is None:
-        return math.log(max(candidates.keys.shape[-2] - 1, 1))
-    return (candidates.valid.sum(-1) - 1).clamp(min=1).float().log().mean()
+        return math.log(max(candidates.keys.shape[-2] - right, 1))
+    return (candidates.valid.sum(-1) - right).clamp(min=1).float().log().mean()

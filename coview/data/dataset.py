@@ -34,6 +34,10 @@ class Dataset(Protocol):
         """The same samples, arriving on another device."""
         ...
 
+    def subset(self, index: Tensor) -> Any:
+        """Some of the samples, counted anew from 0."""
+        ...
+
     def fetch(self, index: Tensor) -> Sample:
         """A batch of samples, by index."""
         ...

@@ -1,11 +1,16 @@
 """From a view to its embedding, with features by layer for the probes."""
 
-from coview.encoders.alexnet import HalfAlexNet, imagenet_half, stl10_half
+from coview.encoders.alexnet import HalfAlexNet, cifar10_half, imagenet_half, stl10_half
+from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
+from coview.encoders.head import with_head
+from coview.encoders.jigsaw import with_jigsaw
 from coview.encoders.load import load_encoders
 from coview.encoders.mlp import MLP
 from coview.encoders.resnet import ResNet
+from coview.encoders.slow import SlowEncoders
+from coview.encoders.strided import Strided
 from coview.encoders.timm import timm_encoder
 
 __all__ = [
@@ -13,9 +18,15 @@ __all__ = [
     "Encoders",
     "HalfAlexNet",
     "ResNet",
+    "SlowEncoders",
     "SmallConv",
+    "Strided",
+    "cifar10_half",
     "imagenet_half",
     "load_encoders",
     "stl10_half",
     "timm_encoder",
+    "with_cells",
+    "with_head",
+    "with_jigsaw",
 ]

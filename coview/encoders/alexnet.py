@@ -33,6 +33,8 @@ STL10 = (
     Row(96, kernel=3, stride=1, padding=1, pool=True),
 )
 
+CIFAR10 = (STL10[0]._replace(pool=False), *STL10[1:])
+
 
 def imagenet_half(channels: int, *, dim: int = 128, width: float = 1.0) -> "HalfAlexNet":
     """The half for images of 224 (at least 63); `width=2` is the whole network, for one view that has it all."""
@@ -42,6 +44,11 @@ def imagenet_half(channels: int, *, dim: int = 128, width: float = 1.0) -> "Half
 def stl10_half(channels: int, *, dim: int = 64, width: float = 1.0) -> "HalfAlexNet":
     """The half for crops of 64 (at least 15); `width=2` is the whole network, for one view that has it all."""
     return HalfAlexNet(channels, table=STL10, side=7, dim=dim, width=width)
+
+
+def cifar10_half(channels: int, *, dim: int = 64, width: float = 1.0) -> "HalfAlexNet":
+    """The half for STL-10 without its first pool, for images of 32: from there on all maps have the same sizes."""
+    return HalfAlexNet(channels, table=CIFAR10, side=7, dim=dim, width=width)
 
 
 class HalfAlexNet(nn.Module):
@@ -70,7 +77,12 @@ class HalfAlexNet(nn.Module):
         for name, layer in self.maps.items():
             # After its pool: only so is conv5 the 6x6 that the paper's linear probe looks at.
             flow = found[name] = layer(flow)
-        flow = self._to_side(flow).flatten(1)
+        return {**found, **self.from_maps(flow)}
+
+    def from_maps(self, maps: Float[Tensor, "B C H W"]) -> dict[str, Tensor]:
+        """The layers after the convolutions."""
+        found: dict[str, Tensor] = {}
+        flow = self._to_side(maps).flatten(1)
         for name, layer in self.vectors.items():
             flow = found[name] = layer(flow)
         found["embedding"] = self.embedding(flow)

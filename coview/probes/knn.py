@@ -4,8 +4,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from coview.probes.linear import Score, check, percent_right
 from coview.probes.retrieval import closest
+from coview.probes.scoring import Score, check, percent_right
 
 
 def knn_probe(

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from coview.probes.features import Encoders, layer_features, mode, view_there
+from coview.probes.features import Encoders, view_there
+from coview.probes.layers import layer_features, mode
 from coview.types import Batch
 
 OnStep = Callable[[int, int, Mapping[str, Tensor]], None]

@@ -6,12 +6,12 @@ Claim: contrast alone teaches each encoder what room it sees, far above a random
 from dataclasses import replace
 from functools import partial
 
-from coview.contrast import Bank, NCELoss, PairGraph, core_graph, full_graph
+from coview.contrast import Bank, NCELoss, PairGraph, core_graph, full_graph, patch_graph
 from coview.contrast.critic import CosineCritic
 from coview.data import Resident
 from coview.data.scenes import scenes
-from coview.encoders import SmallConv
-from coview.training import Recipe
+from coview.encoders import SmallConv, with_cells
+from coview.training import Recipe, patches, split_brain
 from coview.views import chroma, crop_and_flip, depth, lightness, normal
 
 VIEWS = {"L": lightness, "ab": chroma, "depth": depth, "normal": normal}
@@ -72,6 +72,21 @@ def demo_two() -> Recipe:
         encoders={name: everything.encoders[name] for name in colours},
         graph=PairGraph([colours]),
     )
+
+
+def demo_patches() -> Recipe:
+    """Each colour view as a whole against cells of the other's early maps, within the batch (appendix)."""
+    two, layers = demo_two(), ("conv2", "conv3")
+    encoders = {
+        name: partial(with_cells, make=make, layers=layers, dim=64) for name, make in two.encoders.items()
+    }
+    graph = patch_graph(list(encoders), layers)
+    return replace(two, encoders=encoders, graph=graph, negatives=partial(patches, same_image=False))
+
+
+def demo_predictive() -> Recipe:
+    """Split-Brain in place of contrast: each colour view predicts the other's quantised values (section 3.1)."""
+    return replace(demo_two(), objective=split_brain)
 
 
 def demo_gaps() -> Recipe:

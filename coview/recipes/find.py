@@ -3,7 +3,9 @@
 import importlib
 import importlib.util
 import inspect
+import os
 import pkgutil
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,11 +16,14 @@ import coview.recipes
 from coview.names import did_you_mean
 from coview.training import Recipe, override
 
-Maker = Callable[[], Recipe]
+Maker = Callable[..., Recipe]
+
+DATA = "data_name"  # what the parameter of a recipe is called that can learn from several data sets
+_WITH_DATA = re.compile(r"(?P<maker>.*?\.py:\w+|\w+)@(?P<data>.+)")
 
 
 def shipped_recipes() -> dict[str, Maker]:
-    """Every public function of the modules here that takes nothing and returns a recipe."""
+    """Every public function of the modules here that returns a recipe, and needs nothing for it."""
     modules = (
         importlib.import_module(f"coview.recipes.{m.name}")
         for m in pkgutil.iter_modules(coview.recipes.__path__)
@@ -28,20 +33,30 @@ def shipped_recipes() -> dict[str, Maker]:
 
 def recipes_in(module: ModuleType) -> dict[str, Maker]:
     """The recipes that a module defines itself."""
-    own = [f for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
-    return {f.__name__: f for f in own if _is_recipe(f)}
+    return {one.__name__: one for one in functions_of(module) if returns(one, Recipe, given=[DATA])}
+
+
+def functions_of(module: ModuleType) -> list[Callable[..., Any]]:
+    """The functions that a module defines itself."""
+    return [f for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
 
 
 def find_recipe(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
-    """The recipe called `demo` or `my_file.py:my_recipe`, with settings, and what it takes to find it again."""
-    make = find_maker(name)
+    """The recipe called `demo` or `my_file.py:my_recipe`, with settings, and what it takes to find it again.
+
+    One that can learn from several data sets is named with the one it is to be fitted to: `stl10_nce@cifar10`.
+    """
+    make, data = find_maker(name), _data_of(name)
+    signature = inspect.signature(make)
+    if data and DATA not in signature.parameters:
+        raise ValueError(f"{name}: this recipe has data of its own, and is not fitted to others")
     try:
-        inspect.signature(make).bind()
+        signature.bind(**data)
     except TypeError as error:
         raise ValueError(
             f"{name} must be a function that takes nothing and returns a recipe: {error}"
         ) from error
-    recipe = make()
+    recipe = make(**data)
     if not isinstance(recipe, Recipe):
         raise ValueError(f"{name} must return a coview.training.Recipe, got a {type(recipe).__name__}")
     return override(recipe, settings), {"recipe": _from_anywhere(name), "settings": list(settings)}
@@ -56,19 +71,45 @@ def beside_run(origin: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def find_maker(name: str) -> Callable[..., Any]:
     """The function behind a recipe's name, for its docstring."""
-    return _from_file(name) if ".py" in name else _shipped(name)
+    name, _ = _parts(name)
+    return load_function(name, Recipe) if ".py:" in name or name.endswith(".py") else _shipped(name)
+
+
+def _parts(name: str) -> tuple[str, str | None]:
+    """The name of a recipe's function, and what stands behind an @, a folder by its whole path."""
+    found = _WITH_DATA.fullmatch(name)
+    if found is None:
+        return name, None
+    data = found["data"]
+    return found["maker"], str(Path(data).expanduser().resolve()) if is_path(data) else data
+
+
+def _data_of(name: str) -> dict[str, str]:
+    """What a recipe's function is to be called with."""
+    _, data = _parts(name)
+    return {} if data is None else {DATA: data}
 
 
 def _from_anywhere(name: str) -> str:
-    """The name with the whole path of its file, so that a run can be opened from another folder."""
-    path, separator, function = name.rpartition(":")
-    return f"{Path(path).expanduser().resolve()}{separator}{function}" if ".py" in name else name
+    """The name with the whole paths of its file and data, so that a run can be opened from another folder."""
+    maker, data = _parts(name)
+    path, separator, function = maker.rpartition(":")
+    if separator:
+        maker = f"{Path(path).expanduser().resolve()}:{function}"
+    return maker if data is None else f"{maker}@{data}"
 
 
-def _is_recipe(function: Callable[..., Any]) -> bool:
+def is_path(data: str) -> bool:
+    """Whether data are named by their folder."""
+    return os.sep in data or data.startswith(("~", "."))
+
+
+def returns(function: Callable[..., Any], kind: type, *, given: Sequence[str] = ()) -> bool:
+    """Whether a public function says that it returns such a thing, and needs nothing but what may be given."""
     signature = inspect.signature(function)
+    known = all(name in given and one.default is not one.empty for name, one in signature.parameters.items())
     public = not function.__name__.startswith("_")
-    return public and signature.return_annotation in (Recipe, "Recipe") and not signature.parameters
+    return public and known and signature.return_annotation in (kind, kind.__name__)
 
 
 def _shipped(name: str) -> Maker:
@@ -84,20 +125,22 @@ def _shipped(name: str) -> Maker:
     return known[name]
 
 
-def _from_file(name: str) -> Callable[..., Any]:
+def load_function(name: str, kind: type) -> Callable[..., Any]:
+    """The function called `my_file.py:my_function`, which is to return such a thing."""
     path_text, separator, function = name.rpartition(":")
+    what = kind.__name__.lower()
     if not separator or not path_text.endswith(".py"):
-        raise ValueError(f"a recipe of your own is my_file.py:my_recipe, got '{name}'")
+        raise ValueError(f"a {what} of your own is my_file.py:my_{what}, got '{name}'")
     path = Path(path_text).expanduser().resolve()
     if not path.is_file():
         raise FileNotFoundError(f"no file {path_text} (looked for {path})")
     module = _load(path)
     found = getattr(module, function, None)
     if not callable(found):
-        known = recipes_in(module)
+        known = [one.__name__ for one in functions_of(module) if returns(one, kind, given=[DATA])]
         raise ValueError(
             f"{path_text} has no function '{function}'{did_you_mean(function, known)}; "
-            f"it has {list(known) or 'no recipes'}"
+            f"it has {known or f'none that gives a {kind.__name__}'}"
         )
     return found
 

@@ -1,27 +1,31 @@
 """What the encoders of a recipe have learned: a run opened again, and probed beside its bounds."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from coview.data import Dataset
 from coview.probes import (
+    OURS,
     Features,
+    Protocol,
     Score,
     concatenate,
     cross_view_retrieval,
     extract,
-    knn_probe,
-    linear_probe,
-    mlp_probe,
+    extract_layers,
+    layer_names,
+    probe_by,
     train_supervised,
 )
+from coview.probes.quick import quick_look, some
+from coview.probes.room import kept_as, room
 from coview.recipes.find import find_recipe
-from coview.training import Recipe, RunFolder, describe
+from coview.training import LookIn, Recipe, RunFolder, Training, describe
 from coview.training.checkpoint import last_checkpoint, load_checkpoint
 from coview.training.loop import epoch_order
 from coview.training.resume import MAY_CHANGE
@@ -30,7 +34,6 @@ from coview.types import Batch
 from coview.views import cut, stand_still
 
 ALL = "all views"
-KINDS: dict[str, Callable[..., Any]] = {"linear": linear_probe, "mlp": mlp_probe, "knn": knn_probe}
 
 
 @dataclass(frozen=True)
@@ -64,25 +67,73 @@ def open_run(folder: Path, recipe: Recipe | None = None) -> Opened:
     return Opened(recipe, encoders, state["step"])
 
 
+def batches(data: Dataset, recipe: Recipe, size: int = 250, *, only: Tensor | None = None) -> Iterator[Batch]:
+    """Every sample once, or only some, with nothing random about them, cut into views."""
+    samples = data.batches(size) if only is None or len(only) == len(data) else data.epoch(only.split(size))
+    return (cut(stand_still(sample, recipe.still), recipe.views) for sample in samples)
+
+
 def _beside(name: str, folder: Path) -> str:
     """A recipe that lies in the run folder is named from there: the folder may have been moved."""
     return f"{folder / name}" if ".py" in name and not Path(name).is_absolute() else name
 
 
-def batches(data: Dataset, recipe: Recipe, size: int = 250) -> Iterator[Batch]:
-    """Every sample once, with nothing random about it, cut into views."""
-    return (cut(stand_still(sample, recipe.still), recipe.views) for sample in data.batches(size))
-
-
 def features(
     encoders: nn.ModuleDict, recipe: Recipe, splits: Mapping[str, Dataset], layer: str
 ) -> dict[str, Features]:
-    """Features of every split, made where this machine is fastest."""
+    """Features of every split at one layer, made where this machine is fastest."""
+    return features_by_layer(encoders, recipe, splits, [layer])[layer]
+
+
+def features_by_layer(
+    encoders: nn.ModuleDict, recipe: Recipe, splits: Mapping[str, Dataset], layers: Sequence[str]
+) -> dict[str, dict[str, Features]]:
+    """Features of every split at several layers, by layer, from one pass over the samples that have labels.
+
+    They are kept in float32, or in float16 where only that fits into half of the free memory of a GPU, or a
+    quarter of all elsewhere.
+    """
     device = fastest_device()
     encoders.to(device)
-    return {
-        split: extract(encoders, batches(data.to(device), recipe), layer) for split, data in splits.items()
-    }
+    splits = {split: data.to(device) for split, data in splits.items()}
+    only = {split: labelled(data) for split, data in splits.items()}
+    with as_trained(recipe, device):
+        two = extract_layers(encoders, [two_samples(recipe, next(iter(splits.values())))], layers)
+        numbers = sum(values.shape[1] for one in two.values() for values in one.values.values())
+        keep = kept_as(numbers, sum(map(len, only.values())), memory=room(device))
+        found = {
+            split: extract_layers(encoders, batches(data, recipe, only=only[split]), layers, keep=keep)
+            for split, data in splits.items()
+        }
+    return {layer: {split: one[layer] for split, one in found.items()} for layer in layers}
+
+
+def layers_of(encoders: nn.ModuleDict, recipe: Recipe, data: Dataset) -> tuple[str, ...]:
+    """The layers that all encoders have, in their order."""
+    device = next((values.device for values in encoders.parameters()), data.device)
+    views = two_samples(recipe, data.to(device)).views
+    names = [layer_names(encoder, views[name]) for name, encoder in encoders.items()]
+    return tuple(layer for layer in names[0] if all(layer in others for others in names))
+
+
+def two_samples(recipe: Recipe, data: Dataset) -> Batch:
+    """The first samples of a dataset, to see what sizes come; what a view of them lacks is zero."""
+    batch = next(batches(data, recipe, only=torch.arange(min(2, len(data)))))
+    views = {name: torch.nan_to_num(view) for name, view in batch.views.items()}
+    return replace(batch, views=views, present=None)
+
+
+def labelled(data: Dataset) -> Tensor:
+    """The numbers of the samples that have a label; of all samples where none has."""
+    if data.label is None or not bool((data.label >= 0).any()):
+        return torch.arange(len(data))
+    return (data.label >= 0).nonzero().flatten().cpu()
+
+
+def as_trained(recipe: Recipe, device: torch.device) -> AbstractContextManager:
+    """The precision that the encoders of a recipe are trained in on a device."""
+    mixed = recipe.precision == "bf16-mixed" or (recipe.precision == "auto" and device.type == "cuda")
+    return torch.autocast(device.type, torch.bfloat16, enabled=mixed)
 
 
 def fastest_device() -> torch.device:
@@ -91,50 +142,98 @@ def fastest_device() -> torch.device:
 
 
 def probe(
-    found: Mapping[str, Features], views: Sequence[str], classes: int, *, kind: str = "linear", seed: int = 0
+    found: Mapping[str, Features],
+    views: Sequence[str],
+    classes: int,
+    *,
+    kind: str = "linear",
+    protocol: Protocol = OURS,
+    seed: int = 0,
 ) -> Score:
     """The score of one probe on some views side by side, fitted on "train" and looked at once on "test"."""
-    train, train_label = concatenate(found["train"], views)
-    test, test_label = concatenate(found["test"], views)
-    extra = {} if kind == "knn" else {"seed": seed}
-    return KINDS[kind](train, train_label, test, test_label, classes=classes, **extra)
+    train, test = concatenate(found["train"], views), concatenate(found["test"], views)
+    return probe_by(protocol, kind, *train, *test, classes=classes, seed=seed)
 
 
 def probe_views(
-    found: Mapping[str, Features], classes: int, *, kind: str = "linear", seed: int = 0
+    found: Mapping[str, Features],
+    classes: int,
+    *,
+    kind: str = "linear",
+    protocol: Protocol = OURS,
+    seed: int = 0,
 ) -> dict[str, float]:
     """Accuracy in percent by view, and of all of them together."""
     names = list(found["train"].values)
     groups = {name: [name] for name in names} | ({ALL: names} if len(names) > 1 else {})
     return {
-        name: probe(found, views, classes, kind=kind, seed=seed).accuracy for name, views in groups.items()
+        name: probe(found, views, classes, kind=kind, protocol=protocol, seed=seed).accuracy
+        for name, views in groups.items()
     }
 
 
 def supervised(
-    recipe: Recipe, data: Dataset, epochs: int, observe: Callable[..., None] | None = None
+    recipe: Recipe,
+    data: Dataset,
+    epochs: int,
+    observe: Callable[..., None] | None = None,
+    *,
+    layer: str | None = None,
 ) -> nn.ModuleDict:
-    """Encoders of the same shape, data and augmentation, trained on the labels: what contrast is measured against."""
+    """Encoders of the same shape, data and augmentation, trained on the labels: what contrast is measured against.
+
+    They are trained up to `layer`, by default the one that probes look at.
+    """
     torch.manual_seed(recipe.seed)
     data = data.to(fastest_device())
+    classes, numbers = count_classes(data), labelled(data)
     encoders = build_encoders(recipe).to(data.device)
     generator = torch.Generator(data.device).manual_seed(recipe.seed)
 
     def epoch(number: int) -> Iterator[Batch]:
-        for index in epoch_order(len(data), recipe.batch_size, recipe.seed, number):
-            yield cut(data.fetch(index.to(data.device)), recipe.views, recipe.augment, generator)
+        order = epoch_order(len(numbers), recipe.batch_size, recipe.seed, number)
+        for sample in data.epoch(numbers[rows] for rows in order):
+            yield cut(sample, recipe.views, recipe.augment, generator)
 
-    train_supervised(
-        encoders,
-        lambda number: _Epoch(lambda: epoch(number), max(len(data) // recipe.batch_size, 1)),
-        classes=len(data.classes),
-        epochs=epochs,
-        learning_rate=recipe.learning_rate,
-        weight_decay=recipe.weight_decay,
-        layer=recipe.probe_layer,
-        on_step=observe,
-    )
+    with as_trained(recipe, data.device):
+        train_supervised(
+            encoders,
+            lambda number: _Epoch(lambda: epoch(number), max(len(numbers) // recipe.batch_size, 1)),
+            classes=classes,
+            epochs=epochs,
+            # It descends by AdamW, for which the rate of an SGD is far too high.
+            learning_rate=recipe.learning_rate if recipe.optimiser.startswith("adam") else 1e-3,
+            weight_decay=recipe.weight_decay,
+            layer=layer or recipe.probe_layer,
+            on_step=observe,
+        )
     return encoders
+
+
+def count_classes(data: Dataset) -> int:
+    """How many classes the labels of a dataset tell apart."""
+    if data.label is None or not bool((data.label >= 0).any()):
+        raise ValueError(f"dataset '{data.name}' has no labels: --kind retrieval needs none")
+    return len(data.classes) or int(data.label.max()) + 1
+
+
+def look_in(recipe: Recipe, *, samples: int = 10_000, numbers: int = 2048) -> LookIn | None:
+    """What looks at a run every `probe_every` epochs, all views side by side at `probe_layer`; None where none does.
+
+    Of at most so many TRAINING samples a fifth is kept out and scored: the test set is for when all is chosen.
+    """
+    if recipe.probe_every is None:
+        return None
+
+    def look(training: Training, data: Dataset) -> dict[str, float]:
+        if data.label is None or not bool((data.label >= 0).any()):
+            raise ValueError(f"dataset '{data.name}' has no labels to look at: set probe_every=none")
+        only, layer = some(data.label, samples, seed=recipe.seed), recipe.probe_layer
+        with as_trained(recipe, data.device):
+            found = extract(training.trained, batches(data, recipe, only=only), layer, numbers=numbers)
+        return quick_look(found, seed=recipe.seed)
+
+    return look
 
 
 def retrieval(found: Features) -> dict[str, dict[str, float]]:

@@ -118,7 +118,7 @@ def _write_ends(panel: Axes, history: History, names: list[str]) -> None:
 def _label_axes(panels: np.ndarray, shown: int, history: History) -> None:
     down, across = panels.shape
     for row in range(down):
-        panels[row, 0].set_ylabel("nats")
+        panels[row, 0].set_ylabel("nats" if any(row.get("ceilings") for row in history) else "loss")
     for number in range(max(shown - across, 0), shown):
         panels.flat[number].set_xlabel("step")
         panels.flat[number].tick_params(labelbottom=True)

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
+from coview.reports.outcome import Numbers
 from coview.reports.page import Command, Folded, Part, Section, page
+from coview.reports.probed import probe_table
 from coview.reports.tables import Cell, Table
 from coview.reports.widgets import Curves, Pairs
 
@@ -24,6 +25,7 @@ class Run:
     recipe: dict[str, Any]
     history: list[dict[str, Any]]
     result: dict[str, Any] | None
+    probes: tuple[dict[str, Any], ...] = ()
 
 
 def read_run(folder: Path) -> Run:
@@ -33,10 +35,10 @@ def read_run(folder: Path) -> Run:
         raise ValueError(f"{folder} is no run folder: looked for {recipe}, which is not there")
     metrics, result = folder / "metrics.jsonl", folder / "result.json"
     history = _read_history(metrics) if metrics.is_file() else []
-    name = folder.resolve().name
-    return Run(
-        folder, name, _read_object(recipe), history, _read_object(result) if result.is_file() else None
-    )
+    name, probes = folder.resolve().name, folder / "probes.json"
+    found = _read_object(result) if result.is_file() else None
+    records = tuple(_read_object(probes).get("probes", ())) if probes.is_file() else ()
+    return Run(folder, name, _read_object(recipe), history, found, records)
 
 
 def _read_object(path: Path) -> dict[str, Any]:
@@ -60,10 +62,16 @@ def _read_history(path: Path) -> list[dict[str, Any]]:
             break
         if row is None:
             raise ValueError(f"{path}, line {number}: wanted an object with a 'step', came: {line[:60]}")
-        while history and history[-1]["step"] >= row["step"]:
+        while history and _is_written_again(history[-1], row):
             history.pop()  # a run that was resumed writes steps again, and the later writing is what happened
         history.append(row)
     return history
+
+
+def _is_written_again(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether a row was taken back by a later one, which a look at the encoders after the same step does not do."""
+    look_after = "probes" in new and "probes" not in old
+    return old["step"] > new["step"] or (old["step"] == new["step"] and not look_after)
 
 
 def _parse_row(line: str) -> dict[str, Any] | None:
@@ -107,12 +115,15 @@ def _numbers(run: Run) -> dict[str, Number]:
     """Every number that the comparison shows of one run, by column."""
     numbers: dict[str, Number] = {}
     if run.history:
-        last = run.history[-1]
-        numbers["steps"] = last["step"]
+        numbers["steps"] = run.history[-1]["step"]
+        steps = [row for row in run.history if "probes" not in row]
+        last = steps[-1] if steps else {}
         if "loss" in last:
             numbers["loss"] = last["loss"]
         if last.get("bounds"):
-            numbers["bound"] = _mean(list(last["bounds"].values()))
+            numbers["bound"] = fmean(last["bounds"].values())
+        looks = [row["probes"] for row in run.history if "probes" in row]
+        numbers |= {f"look, {name}": value for name, value in (looks[-1] if looks else {}).items()}
     if rates := [row["rate"] for row in run.history if "rate" in row]:
         numbers["images/s"] = median(rates)  # the first steps are slow, so the mean would understate
     free = {name: value for name, value in (run.result or {}).items() if name not in ("command", "tables")}
@@ -136,20 +147,8 @@ def _mean_and_spread(values: Sequence[Number], runs: int) -> Cell:
     if not values:
         return None
     counted = all(isinstance(value, int) for value in values) and len(set(values)) == 1
-    text = (
-        _show(values[0]) if counted or len(values) == 1 else _show_spread(_mean(values), _deviation(values))
-    )
+    text = _show(values[0]) if counted or len(values) == 1 else _show_spread(Numbers(tuple(values)))
     return text if len(values) == runs else f"{text} ({len(values)} of {runs})"
-
-
-def _mean(values: Sequence[Number]) -> float:
-    return float(sum(values)) / len(values)
-
-
-def _deviation(values: Sequence[Number]) -> float:
-    """The sample deviation; statistics.stdev stops at a value that is not finite, which a failed run may have."""
-    centre = _mean(values)
-    return sqrt(sum((value - centre) ** 2 for value in values) / (len(values) - 1))
 
 
 def _show(value: Number) -> str:
@@ -157,10 +156,10 @@ def _show(value: Number) -> str:
     return f"{value:,.{_decimals(value)}f}"
 
 
-def _show_spread(mean: float, spread: float) -> str:
+def _show_spread(numbers: Numbers) -> str:
     """Mean and sample deviation with the same decimals: 57.03 ± 0.40."""
-    decimals = _decimals(mean)
-    return f"{mean:,.{decimals}f} ± {spread:,.{decimals}f}"
+    decimals = _decimals(numbers.mean)
+    return f"{numbers.mean:,.{decimals}f} ± {numbers.deviation:,.{decimals}f}"
 
 
 def _decimals(value: Number) -> int:
@@ -227,5 +226,7 @@ def _run_parts(run: Run, looks: Sequence[Part]) -> list[Part]:
         parts.append(Command(str(result["command"])))
     parts += [Pairs.of_run(run.history, str(run.folder)), Curves.of_run(run.history, str(run.folder))]
     parts += [Table.from_record(record) for record in result.get("tables", {}).values()]
+    if run.probes:
+        parts.append(probe_table(run.probes, note="Percent right of the test samples."))
     fields = Table("", ("field", "value"), tuple(_fields(run).items()))
     return [*parts, *looks, Folded("Every field of the recipe", fields)]

@@ -1,22 +1,29 @@
 """Procedures: the train step, the loop around it, checkpoints and run folders."""
 
 from coview.training.checkpoint import TrainingError
+from coview.training.looks import LookIn
 from coview.training.loop import fit
-from coview.training.recipe import Recipe, describe, in_batch, override, queue, softmax
+from coview.training.prediction import prediction, split_brain
+from coview.training.recipe import Recipe, contrast, describe, in_batch, override, patches, queue, softmax
 from coview.training.run import RunFolder
 from coview.training.state import Training
 from coview.training.step import train_step
 
 __all__ = [
+    "LookIn",
     "Recipe",
     "RunFolder",
     "Training",
     "TrainingError",
+    "contrast",
     "describe",
     "fit",
     "in_batch",
     "override",
+    "patches",
+    "prediction",
     "queue",
     "softmax",
+    "split_brain",
     "train_step",
 ]

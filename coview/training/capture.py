@@ -4,11 +4,12 @@ import gc
 import warnings
 
 import torch
+from torch import Tensor
 
 from coview.training.progress import Seen
 from coview.training.state import Training
 from coview.training.step import step
-from coview.types import Sample
+from coview.types import Fields, Sample
 
 BEFORE = (
     3  # steps taken one by one first: what is allocated, compiled or chosen once must not be in the recording
@@ -36,16 +37,13 @@ class Steps:
     def hindrance_now(self, sample: Sample) -> str | None:
         """What keeps a step from being recorded: anything in it for which the host looks at the data, or waits."""
         training = self.training
-        objective = training.objective
+        looks = training.objective.hindrance
         reasons = {
             "capture=false": not training.recipe.capture,
             "there is no CUDA": training.fabric.device.type != "cuda",
             "there are several processes": training.fabric.world_size > 1,
             "samples may lack a view": sample.present is not None,
-            "the negatives are not steady": not getattr(objective.negatives, "steady", False),
-            "a loss looks at its scores": not all(
-                getattr(one, "steady", True) for one in objective.losses.values()
-            ),
+            str(looks): looks is not None,
             "it could not be recorded": self.hindrance == "it could not be recorded",
         }
         return next((reason for reason, holds in reasons.items() if holds), None)
@@ -67,18 +65,23 @@ class _Recording:
     """A step whose kernels always read and write the same places."""
 
     def __init__(self, training: Training, sample: Sample) -> None:
-        fields = {name: values.clone() for name, values in sample.fields.items()}
-        self.place = Sample(fields, sample.index.clone())
+        second = None if sample.second is None else _copied(sample.second)
+        self.place = Sample(_copied(sample.fields), sample.index.clone(), second=second)
         self.graph = torch.cuda.CUDAGraph()
         training.optimiser.zero_grad(set_to_none=True)  # gradients are to live in the recording
         gc.collect()
         groups = training.optimiser.param_groups
+        draws = torch.cuda.default_generators[training.fabric.device.index or 0]
+        before = draws.clone_state()
         try:
             for group in groups:
                 group["capturable"] = True
             # Other threads may fetch the next batch meanwhile.
             with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
                 self.seen = step(training, self.place)
+        except RuntimeError:
+            draws.graphsafe_set_state(before)  # or it would go on waiting for the end of the recording
+            raise
         finally:
             for group in groups:
                 group["capturable"] = False
@@ -88,14 +91,20 @@ class _Recording:
         return sample.present is None and _form(sample) == _form(self.place)
 
     def replay(self, sample: Sample) -> Seen:
-        self.place.index.copy_(sample.index)
-        for name, values in sample.fields.items():
-            self.place.fields[name].copy_(values)
+        for place, values in zip(_tensors(self.place), _tensors(sample), strict=True):
+            place.copy_(values)
         self.graph.replay()
         return self.seen.kept()
 
 
-def _form(sample: Sample) -> dict[str, tuple[torch.Size, torch.dtype]]:
-    return {
-        name: (values.shape, values.dtype) for name, values in {**sample.fields, "": sample.index}.items()
-    }
+def _form(sample: Sample) -> list[tuple[str, torch.Size, torch.dtype]]:
+    names = [*sample.fields, "", *(sample.second or {})]
+    return [(name, one.shape, one.dtype) for name, one in zip(names, _tensors(sample), strict=True)]
+
+
+def _tensors(sample: Sample) -> list[Tensor]:
+    return [*sample.fields.values(), sample.index, *(sample.second or {}).values()]
+
+
+def _copied(fields: Fields) -> Fields:
+    return {name: values.clone() for name, values in fields.items()}

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from coview.data import Dataset
 from coview.training.capture import Steps
+from coview.training.looks import LookIn, Looks
 from coview.training.optim import learning_rate, set_rate
 from coview.training.progress import Observer, Seen, Watch
 from coview.training.recipe import Recipe, describe
@@ -28,12 +29,14 @@ def fit(
     resume: bool = False,
     origin: dict[str, Any] | None = None,
     observe: Observer | None = None,
+    look_in: LookIn | None = None,
 ) -> Training:
     """Train a recipe into a run folder, or go on with what is there.
 
     `origin` is written beside the recipe's fields, so that the run can be opened again; `observe` is given
-    every row that is logged.
+    every row that is logged: those of `look_in`, every `probe_every` epochs, have "probes" and no terms.
     """
+    check_looks(recipe, look_in)
     fabric = make_fabric(recipe)
     run = RunFolder(folder, write=fabric.is_global_zero)
     record = {
@@ -53,7 +56,8 @@ def fit(
         run.create(record, recipe.seed)
     fabric.barrier()
     try:
-        _train(training, data, run, Watch(training, data, run, observe))
+        looks = Looks(training, data, run, look_in, observe)
+        _train(training, data, Watch(training, data, run, observe), looks)
     finally:
         run.close()
     return training
@@ -67,11 +71,12 @@ def epoch_order(samples: int, batch_size: int, seed: int, epoch: int) -> Iterato
     yield from order[:full].split(batch_size)
 
 
-def _train(training: Training, data: Dataset, run: RunFolder, watch: Watch) -> None:
-    recipe = training.recipe
+def _train(training: Training, data: Dataset, watch: Watch, looks: Looks) -> None:
+    recipe, run = training.recipe, watch.run
     epoch_steps = max(len(data) // recipe.batch_size, 1)
     last = int(min(recipe.epochs * epoch_steps, recipe.steps or math.inf))
     take = Steps(training)
+    watch.clock += looks.take(epoch_steps, last)
     for epoch in range(training.step // epoch_steps, recipe.epochs):
         if training.step >= last:
             break
@@ -84,18 +89,31 @@ def _train(training: Training, data: Dataset, run: RunFolder, watch: Watch) -> N
             seen = advance(training, take, sample)
             watch.note(seen, rate, training.step / epoch_steps)
             whole = training.step == last or training.step % (epoch_steps * recipe.save_every) == 0
-            if whole or training.step % recipe.log_every == 0:
+            if whole or looks.due(epoch_steps) or training.step % recipe.log_every == 0:
                 watch.report(last)
             if whole:
                 save(training, run, data)
+        watch.clock += looks.take(epoch_steps, last)
     training.hindrance = take.hindrance
 
 
 def advance(training: Training, take: Steps, sample: Sample) -> Seen:
     """One step on a batch of samples, augmented here: what is random about them is drawn before the step."""
-    seen = take(augmented(sample, training.recipe.augment, training.generator))
+    crops = training.recipe.crops
+    seen = take(augmented(sample, training.augment, training.generator, crops=crops))
     training.step += 1
     return seen
+
+
+def check_looks(recipe: Recipe, look_in: LookIn | None) -> None:
+    """Refuse looks that are wanted by one side and not by the other."""
+    if recipe.probe_every is not None and look_in is None:
+        raise ValueError(
+            f"probe_every is {recipe.probe_every}, but nothing looks: "
+            "fit(..., look_in=coview.recipes.measure.look_in(recipe)), or probe_every=None"
+        )
+    if look_in is not None and recipe.probe_every is None:
+        raise ValueError("there is a look_in, but the recipe does not say when to look: set its probe_every")
 
 
 def _mine(training: Training, index: Tensor) -> Tensor:

@@ -25,7 +25,8 @@ class Seen:
 
     pairs: tuple[str, ...]
     terms: Float[Tensor, "P"]
-    ceilings: Float[Tensor, "P"]
+    bounded: tuple[str, ...]  # the pairs whose losses can prove no more information than a ceiling
+    ceilings: Float[Tensor, "Q"]
     views: tuple[str, ...]
     bad: Bool[Tensor, "V B"]  # whether a view is not finite
     index: Int[Tensor, "B"]
@@ -42,9 +43,10 @@ def note(training: Training, sample: Sample, terms: dict[str, Tensor], bad: Bool
     if present is not None:
         bad = torch.stack([row & present.get(name, row) for name, row in zip(views, bad, strict=True)])
     losses = torch.stack(list(terms.values()))
-    found = [training.objective.ceilings[name] for name in terms]
-    ceilings = [one if isinstance(one, Tensor) else losses.new_full((), one) for one in found]
-    return Seen(tuple(terms), losses, torch.stack(ceilings), views, bad, sample.index)
+    found = training.objective.ceilings
+    ceilings = [one if isinstance(one, Tensor) else losses.new_full((), one) for one in found.values()]
+    high = torch.stack(ceilings) if ceilings else losses.new_zeros(0)
+    return Seen(tuple(terms), losses, tuple(found), high, views, bad, sample.index)
 
 
 class Watch:
@@ -97,7 +99,7 @@ def _read(note: dict[str, Any]) -> dict[str, Any]:
     terms, ceilings, bad = seen.terms.tolist(), seen.ceilings.tolist(), seen.bad.any(1).tolist()
     by_pair = {
         "terms": dict(zip(seen.pairs, terms, strict=True)),
-        "ceilings": dict(zip(seen.pairs, ceilings, strict=True)),
+        "ceilings": dict(zip(seen.bounded, ceilings, strict=True)),
     }
     return {**note, **by_pair, "bad": dict(zip(seen.views, bad, strict=True))}
 

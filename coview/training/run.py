@@ -6,10 +6,12 @@ import os
 import platform
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coview.files import write_text
+from coview.training.machine import machine_name
 
 PACKAGES = (
     "coview",
@@ -76,11 +78,12 @@ class RunFolder:
             file.flush()
             os.fsync(file.fileno())
         events = self._open_events(row["step"])
-        for group in ("terms", "bounds"):
-            for name, value in row[group].items():
+        for group in ("terms", "bounds", "probes"):  # a look has probes alone
+            for name, value in row.get(group, {}).items():
                 events.add_scalar(f"{group}/{name}", value, row["step"])
         for name in ("loss", "learning_rate", "rate"):
-            events.add_scalar(name, row[name], row["step"])
+            if name in row:
+                events.add_scalar(name, row[name], row["step"])
 
     def forget_after(self, step: int) -> None:
         """Take back metrics of steps that a resumed run will do again."""
@@ -103,7 +106,7 @@ class RunFolder:
 
 
 def versions() -> dict[str, Any]:
-    """What this runs on: Python, packages, machine, and the commit of this package's checkout."""
+    """What this runs on, and when: Python, packages, machine, and the commit of this package's checkout."""
     found = {}
     for package in PACKAGES:
         try:
@@ -113,6 +116,8 @@ def versions() -> dict[str, Any]:
     return {
         "python": sys.version.split()[0],
         "platform": platform.platform(),
+        "machine": machine_name(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "packages": found,
         "commit": _commit(Path(__file__).parent),
     }

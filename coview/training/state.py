@@ -11,12 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coview.contrast import Objective
+from coview.contrast import Objective, PairGraph
 from coview.data import Dataset
-from coview.encoders import Encoders
+from coview.encoders import Encoders, SlowEncoders
+from coview.encoders.each import Parts, parts
+from coview.encoders.slow import settle
+from coview.names import did_you_mean
+from coview.predictive import Prediction
 from coview.training.optim import make_optimiser
 from coview.training.recipe import Recipe
-from coview.types import Fields, Views
+from coview.types import Augment, Embeddings, Fields, Views, node_of
 from coview.views import cut, look, stand_still
 
 
@@ -27,12 +31,14 @@ class Training:
     recipe: Recipe
     fabric: Any
     encoders: nn.Module
-    objective: Objective
+    objective: Objective | Prediction
     optimiser: torch.optim.Optimizer
     generator: torch.Generator  # draws the augmentation
     look: Callable[
         [Fields], tuple[Views, Tensor]
     ]  # cuts views, and says of which samples they are not finite
+    augment: Augment | None = None
+    slow: SlowEncoders | None = None  # make the keys, where the recipe says so
     step: int = 0
     hindrance: str | None = None  # why steps were taken one by one and not as a CUDA graph
 
@@ -83,21 +89,26 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
     """Build every part of a run from its seed."""
     torch.manual_seed(recipe.seed)
     encoders = build_encoders(recipe)
-    dim = embedding_size(encoders, data, recipe)
+    tried = try_encoders(encoders, data, recipe)
     check_present(data, recipe)
-    negatives = recipe.negatives(list(recipe.graph.views), len(data), dim, present=data.present)
-    objective = Objective(recipe.graph, recipe.critic(), negatives, recipe.loss(len(data)))
+    objective: Any = recipe.objective(recipe, data, embedding_size(tried, recipe.graph))  # also a user's own
+    objective.check(tried)
     encoders, objective = encoders.to(fabric.device), objective.to(fabric.device)
+    slow = slow_copies(encoders, data, recipe)
     optimiser = make_optimiser(recipe, [*encoders.parameters(), *objective.parameters()])
-    see = partial(look, views=recipe.views)
+    see, augment = partial(look, views=recipe.views), recipe.augment
     if recipe.compile:
         see = torch.compile(see, dynamic=False)
-        for encoder in set(encoders.values()):
+        # What it draws stays outside; pictures of a stream come on canvases of many sizes.
+        augment = augment and torch.compile(augment)
+        # Encoders of one class are compiled under one limit, and copies and odd batches beside them.
+        torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, 8 * len(encoders))
+        for encoder in {*encoders.values(), *(slow.copies.values() if slow else ())}:
             encoder.compile(dynamic=None if data.present else False)
     encoders, optimiser = fabric.setup(encoders, optimiser)
     generator = torch.Generator(fabric.device).manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)
     torch.manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)  # for draws from memory
-    return Training(recipe, fabric, encoders, objective, optimiser, generator, see)
+    return Training(recipe, fabric, encoders, objective, optimiser, generator, see, augment, slow)
 
 
 def build_encoders(recipe: Recipe) -> Encoders:
@@ -106,37 +117,83 @@ def build_encoders(recipe: Recipe) -> Encoders:
     return encoders.to(memory_format=torch.channels_last) if recipe.channels_last else encoders
 
 
-def embedding_size(encoders: Encoders, data: Dataset, recipe: Recipe) -> int:
-    """Numbers in an embedding, by encoding two samples; what does not fit is found here, before training."""
+def slow_copies(encoders: Encoders, data: Dataset, recipe: Recipe) -> SlowEncoders | None:
+    """Slow copies, where the recipe wants them: of encoders that have seen the statistics of a batch."""
+    if recipe.slow is None:
+        return None
+    sample = stand_still(data.fetch(torch.arange(min(recipe.batch_size, len(data)))), recipe.still)
+    settle(encoders, cut(sample, recipe.views).views, sample.present)
+    parts = any(":" in node for node in recipe.graph.targets)
+    return SlowEncoders(encoders, recipe.slow, groups=recipe.key_groups, parts=parts)
+
+
+def try_encoders(encoders: Encoders, data: Dataset, recipe: Recipe) -> Embeddings:
+    """The embeddings of two samples; what does not fit is found here, before training."""
+    views = first_views(data, recipe)
+    return {
+        node_of(name, part): embedding
+        for name in encoders
+        for part, embedding in _try(name, encoders[name], views[name], recipe.probe_layer).items()
+    }
+
+
+def first_views(data: Dataset, recipe: Recipe) -> Views:
+    """The views of two samples, to see what shapes come."""
     sample = stand_still(data.fetch(torch.arange(min(2, len(data)))), recipe.still)
-    views = cut(sample, recipe.views).views
-    sizes = {name: _try(name, encoders[name], views[name].cpu(), recipe.probe_layer) for name in encoders}
+    return {name: view.cpu() for name, view in cut(sample, recipe.views).views.items()}
+
+
+def embedding_size(tried: Embeddings, graph: PairGraph) -> int:
+    """Numbers in an embedding, the same at every node of the graph."""
+    strange = [node for node in graph.nodes if node not in tried]
+    if strange:
+        raise ValueError(
+            f"the graph contrasts '{strange[0]}', but the encoders embed {', '.join(tried)}"
+            f"{did_you_mean(strange[0], tried)}"
+        )
+    sizes = {node: tried[node].shape[-1] for node in graph.nodes}
     if len(set(sizes.values())) > 1:
-        listing = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        listing = ", ".join(f"{node} {size}" for node, size in sizes.items())
         raise ValueError(f"embeddings must have one size to be compared, got {listing}")
     return next(iter(sizes.values()))
 
 
 @torch.no_grad()
-def _try(name: str, encoder: nn.Module, view: Tensor, layer: str) -> int:
+def _try(name: str, encoder: nn.Module, view: Tensor, layer: str) -> Parts:
     """Encode a view on trial: it must fit, give [B D], and have the layer that probes will look at."""
     encoder.eval()
     try:
         features = getattr(encoder, "features", None)
         found = features(torch.nan_to_num(view)) if callable(features) else {}
         layers = found if isinstance(found, dict) else {}  # torchvision's `features` gives a tensor
-        embedding = encoder(torch.nan_to_num(view))
+        said = parts(encoder(torch.nan_to_num(view)))
     except (RuntimeError, AssertionError, ValueError) as error:  # of torch, of timm, of ours
         raise ValueError(
             f"the encoder of view '{name}' does not take it: the view is {list(view.shape)} ({error})"
         ) from error
     encoder.train()
-    if embedding.ndim != 2:
-        raise ValueError(f"the encoder of view '{name}' must return [B D], got {list(embedding.shape)}")
-    if layer not in {**layers, "embedding": embedding}:
-        known = ", ".join({**layers, "embedding": embedding})
+    _check_shapes(name, said)
+    if layer not in {**layers, "embedding": said[""]}:
+        known = ", ".join({**layers, "embedding": said[""]})
         raise ValueError(f"probe_layer is '{layer}', but the encoder of view '{name}' has {known}")
-    return embedding.shape[1]
+    return said
+
+
+def _check_shapes(name: str, said: Parts) -> None:
+    """The whole view is one vector a sample; a part may be several."""
+    if "" not in said:
+        raise ValueError(
+            f"the encoder of view '{name}' must also embed the whole view, under the name '', "
+            f"got {', '.join(said)}"
+        )
+    if said[""].ndim != 2:
+        raise ValueError(f"the encoder of view '{name}' must return [B D], got {list(said[''].shape)}")
+    for part, embedding in said.items():
+        if embedding.ndim not in (2, 3):
+            raise ValueError(
+                f"the encoder of view '{name}' must give its part '{part}' as [B D], or as cells [B P D], "
+                f"got {list(embedding.shape)}"
+            )
 
 
 def check_present(data: Dataset, recipe: Recipe) -> None:

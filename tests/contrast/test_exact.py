@@ -114,7 +114,9 @@ def test_it_compiles_without_a_break():
     script = Path(__file__).with_name("compiling.py")
     ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr[-2000:]
-    assert ended.stdout.split() == [backend for *_, backend in CASES]
+    assert sorted(ended.stdout.split()) == sorted(
+        backend for *_, backend in CASES
+    )  # which is fastest may differ
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")

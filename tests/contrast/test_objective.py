@@ -228,6 +228,14 @@ def test_bound_on_gaussians_with_learned_encoders():
         assert 0.9 * truth <= float(bound) <= 1.02 * truth
 
 
+def test_scores_are_full_precision_whatever_surrounds_them():
+    embeddings, index = embed(), torch.arange(BATCH)
+    objective = Objective(full_graph(VIEWS), BilinearCritic(DIM), InBatch())
+    terms = objective(embeddings, index)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert objective(embeddings, index) == terms
+
+
 def test_no_encoder_for_a_view_of_the_graph():
     objective = Objective(core_graph("a", ["b", "thermal"]), CosineCritic(), InBatch())
     with pytest.raises(

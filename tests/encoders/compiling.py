@@ -5,13 +5,30 @@ from functools import partial
 import torch
 from torch import nn
 
-from coview.encoders import MLP, ResNet, SmallConv, imagenet_half, stl10_half, timm_encoder
+from coview.encoders import (
+    MLP,
+    ResNet,
+    SmallConv,
+    Strided,
+    imagenet_half,
+    stl10_half,
+    timm_encoder,
+    with_cells,
+)
+from coview.encoders.each import parts
+
+HALF = partial(stl10_half, 1, dim=5, width=0.05)
 
 ENCODERS = {
     "MLP": (partial(MLP, 9, hidden=(8,), dim=5), (9,)),
     "SmallConv": (partial(SmallConv, 2, width=3, hidden=8, dim=5), (2, 21, 30)),
     "imagenet_half": (partial(imagenet_half, 2, dim=5, width=0.05), (2, 224, 224)),
-    "stl10_half": (partial(stl10_half, 1, dim=5, width=0.05), (1, 49, 70)),
+    "stl10_half": (HALF, (1, 49, 70)),
+    "strided": (partial(Strided, HALF), (1, 40, 48)),
+    "with_cells": (
+        partial(with_cells, HALF, layers=("conv1", "conv2"), hidden=8, dim=5, most=90),
+        (1, 49, 70),
+    ),
     "resnet18": (partial(ResNet, 1, depth=18, width=0.125, dim=5, stem="cifar"), (1, 26, 32)),
     "resnet50": (partial(ResNet, 2, depth=50, width=0.125, dim=5, head="mlp"), (2, 65, 96)),
     "test_convnext": (partial(timm_encoder, "test_convnext", 2, dim=5), (2, 64, 96)),
@@ -20,11 +37,14 @@ ENCODERS = {
 
 
 def learn(encoder: nn.Module, view: torch.Tensor) -> list[torch.Tensor]:
-    """The embedding, and the gradient of every parameter."""
+    """The embeddings, and the gradient of every parameter."""
     encoder.zero_grad()
-    embedding = encoder(view)
-    embedding.square().sum().backward()
-    return [embedding.detach(), *(one.grad for one in encoder.parameters() if one.grad is not None)]
+    said = list(parts(encoder(view)).values())
+    torch.stack([embedding.square().sum() for embedding in said]).sum().backward()
+    return [
+        *(embedding.detach() for embedding in said),
+        *(one.grad for one in encoder.parameters() if one.grad is not None),
+    ]
 
 
 def compare(encoder: nn.Module, view: torch.Tensor) -> None:

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from coview.encoders import MLP, Encoders, SmallConv
+from coview.encoders.each import parts, whole
 
 HAVE = torch.tensor([True, False, True, True, False, True, False])
 
@@ -112,3 +113,41 @@ def test_a_view_that_did_not_come():
         ValueError, match="there is an encoder for view 'sight', but the views are touch, smell"
     ):
         encoders()({"touch": torch.zeros(7, 5), "smell": torch.zeros(7, 2)})
+
+
+class Told(nn.Module):
+    """A view as a whole, and the two cells of a part of it; with batch norm, so that the rows matter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.whole, self.cell = nn.BatchNorm1d(5), nn.Linear(5, 3), nn.Linear(5, 6)
+
+    def forward(self, view: torch.Tensor) -> dict[str, torch.Tensor]:
+        flow = self.norm(view)
+        return {"": self.whole(flow), "early": self.cell(flow).view(-1, 2, 3)}
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_parts_are_nodes_and_absent_where_their_view_is(count):
+    torch.manual_seed(2)
+    told, seen = Told(), torch.randn(7, 5)
+    have = torch.arange(7) < count
+    view = torch.where(have[:, None], seen, torch.nan)
+    found = Encoders({"touch": told})({"touch": view}, {"touch": have})
+    assert list(found) == ["touch", "touch:early"]
+    assert found["touch:early"].shape == (7, 2, 3)
+    assert all((embedding[~have] == 0).all() for embedding in found.values())
+    if count > 1:
+        alone = told(seen[have])
+        assert torch.equal(found["touch"][have], alone[""])
+        assert torch.equal(found["touch:early"][have], alone["early"])
+
+
+def test_what_an_encoder_may_return():
+    one = torch.randn(4, 3)
+    assert parts(one) == {"": one}
+    assert whole({"": one, "early": torch.randn(4, 2, 3)}) is one
+    with pytest.raises(ValueError, match="embeds only early: let it return that one too"):
+        whole({"early": one})
+    with pytest.raises(ValueError, match=r"returns \[B D\], or a dict of embeddings by part, got a tuple"):
+        parts((one,))

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from coview.probes import Features, concatenate, extract, layer_features
+from coview.probes import Features, concatenate, extract, extract_layers, layer_features
 from coview.types import Batch
 
 
@@ -147,6 +147,39 @@ def test_a_missing_view_is_zero_and_never_reaches_its_encoder():
     torch.testing.assert_close(features.values["ab"][there], expected[there])
 
 
+def test_all_layers_from_one_pass_are_those_of_a_pass_each():
+    present = {"ab": [True, False, True, True, False, False, False]}
+    encoders, given, layers = towers(), batches(present=present), ["conv2", "embedding", "conv1"]
+    passes = []
+    for encoder in encoders.values():
+        encoder.first.register_forward_hook(lambda *_: passes.append(1))
+    together = extract_layers(encoders, given, layers, numbers=100)
+    assert len(passes) == len(given) * 2 - 1  # the second batch has no ab
+    assert list(together) == layers
+    for layer in layers:
+        alone = extract(encoders, given, layer, numbers=100)
+        assert torch.equal(together[layer].label, alone.label)
+        for name in encoders:
+            assert torch.equal(together[layer].values[name], alone.values[name])
+            assert torch.equal(together[layer].present[name], alone.present[name])
+
+
+def test_features_are_kept_in_half_the_room():
+    whole = extract_layers(towers(), batches(), ["conv1", "embedding"])
+    small = extract_layers(towers(), batches(), ["conv1", "embedding"], keep=torch.float16)
+    for layer in whole:
+        assert small[layer].values["ab"].dtype == torch.float16
+        torch.testing.assert_close(small[layer].values["ab"], whole[layer].values["ab"].half())
+
+
+def test_what_float16_does_not_hold_is_told():
+    given = batches()
+    given[0].views["L"][1] = 3e8
+    extract_layers(towers(), given, ["conv1"])
+    with pytest.raises(ValueError, match=r"NaN or infinite \(or beyond the 65,504 of float16\) in 1 of 7"):
+        extract_layers(towers(), given, ["conv1"], keep=torch.float16)
+
+
 def test_encoders_come_back_as_they_were():
     encoders = towers()
     encoders["L"].train()
@@ -190,9 +223,9 @@ def test_an_encoder_without_its_view_is_refused():
 
 
 def test_nothing_to_extract_is_refused():
-    with pytest.raises(ValueError, match="got 2 encoders and 0 batches"):
+    with pytest.raises(ValueError, match="got 2 encoders, 1 layers and 0 batches"):
         extract(towers(), [], "embedding")
-    with pytest.raises(ValueError, match="got 0 encoders and 2 batches"):
+    with pytest.raises(ValueError, match="got 0 encoders, 1 layers and 2 batches"):
         extract({}, batches(), "embedding")
 
 
@@ -217,6 +250,11 @@ def test_concatenate_leaves_out_samples_with_no_view():
     assert label.tolist() == [6, 7]
 
 
+def test_concatenate_leaves_out_samples_without_a_label():
+    values, label = concatenate(three_samples(torch.tensor([6, -1, 8])), ["ab"])
+    assert (values.tolist(), label.tolist()) == ([[3.0]], [6])
+
+
 def test_concatenate_refuses_what_is_not_there():
     with pytest.raises(ValueError, match="a probe needs labels"):
         concatenate(three_samples(None), ["L"])
@@ -224,3 +262,14 @@ def test_concatenate_refuses_what_is_not_there():
         concatenate(three_samples(torch.arange(3)), ["depth"])
     with pytest.raises(ValueError, match=r"got \[\]"):
         concatenate(three_samples(torch.arange(3)), [])
+
+
+def test_the_embedding_of_a_view_in_parts_is_that_of_the_whole():
+    class InParts(Tower):
+        def forward(self, view: Tensor) -> dict[str, Tensor]:
+            found = self.features(view)
+            return {"": found["embedding"], "conv2": found["conv2"].flatten(2).mT}
+
+    view = torch.randn(3, 2, 8, 10)
+    encoder = InParts(2, 5).eval()
+    assert torch.equal(layer_features(encoder, view, "embedding"), encoder(view)[""])

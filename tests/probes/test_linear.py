@@ -5,7 +5,8 @@ import torch
 from torch import Tensor
 
 from coview.probes import Score, fit_linear, linear_probe
-from coview.probes.linear import held_out_part
+from coview.probes.linear import affordable
+from coview.probes.scoring import choose, held_out_part
 
 
 def blobs(samples: int, *, features: int = 7, classes: int = 3, spread: float = 0.1, seed: int = 0):
@@ -185,3 +186,42 @@ def test_one_sample_a_class_cannot_choose():
     with pytest.raises(ValueError, match="give a single weight decay"):
         linear_probe(train, label, *blobs(31, seed=1), classes=3)
     assert linear_probe(train, label, *blobs(31, seed=1), classes=3, weight_decays=(0.1,)).accuracy > 60
+
+
+@pytest.mark.parametrize(
+    ("shape", "classes", "tries", "steps"),
+    [
+        ((50_000, 9_600), 100, 6, 100),
+        ((50_000, 9_600), 100, 1, 500),
+        ((1_281_167, 9_216), 1000, 1, 84),  # 84 * 5 * 1,281,167 * 9,216 * 1,000 is 5e15
+        ((1_281_167, 9_216), 1000, 6, 14),
+        ((10**8, 9_216), 1000, 6, 10),
+    ],
+)
+def test_what_a_probe_costs_has_a_bound(shape: tuple[int, int], classes: int, tries: int, steps: int):
+    assert affordable(torch.empty(shape, device="meta"), classes, tries=tries) == steps
+
+
+def test_a_probe_looks_at_its_features_a_few_hundred_times(monkeypatch: pytest.MonkeyPatch):
+    looks = []
+    plain = torch.nn.functional.linear
+    monkeypatch.setattr("torch.nn.functional.linear", lambda *given: looks.append(1) or plain(*given))
+    train, label = blobs(400, spread=0.9, features=60)
+    linear_probe(train, label, *blobs(45, spread=0.9, features=60, seed=1), classes=3)
+    assert len(looks) < 300
+
+
+def test_decays_that_only_get_worse_are_not_tried():
+    tried = []
+
+    def path(features, label, weight_decays):
+        for weight_decay in weight_decays:
+            tried.append(weight_decay)
+            sign = 1 if weight_decay > 0.5 else -1
+            yield lambda unseen, sign=sign: sign * torch.cat([-unseen, unseen], 1)
+
+    label = torch.arange(40) % 2
+    features = label[:, None] * 2.0 - 1
+    best = choose(path, features, label, held_out_part(label, seed=0), (1e-4, 1e-3, 1.0, 0.1, 0.01))
+    assert best == (1.0, 100.0)
+    assert tried == [1.0, 0.1, 0.01]

@@ -74,6 +74,53 @@ def test_steps_that_a_resumed_run_wrote_again_count_once(tmp_path):
     assert [(row["step"], row["loss"]) for row in history] == [(1, 5.0), (2, 4.5), (3, 3.5)]
 
 
+def look(step, knn):
+    return {"step": step, "epoch": step / 10, "probes": {"knn": knn, "linear": knn + 1}}
+
+
+def test_looks_stand_beside_the_steps_they_follow(tmp_path):
+    rows = [look(0, 10.0), row(10, 5.0), look(10, 30.0), row(20, 4.0), look(20, 40.0)]
+    assert read_run(make_run(tmp_path / "run", rows)).history == rows
+    again = [*rows[:4], row(15, 4.5), row(20, 4.4), look(20, 41.0)]  # step 20 was done again
+    assert read_run(make_run(tmp_path / "again", again)).history == [*rows[:3], *again[4:]]
+    twice = [*rows[:3], row(10, 5.5), look(10, 31.0)]
+    assert read_run(make_run(tmp_path / "twice", twice)).history == [rows[0], *twice[3:]]
+
+
+def test_a_run_with_looks_has_the_loss_of_its_last_step_and_the_last_look(tmp_path):
+    rows = [look(0, 10.0), row(10, 5.0), look(10, 30.0), row(20, 4.0), look(20, 40.25)]
+    found = cells(compare([read_run(make_run(tmp_path / "run", rows, seed=0))]))
+    assert (found["steps"], found["loss"], found["bound"], found["images/s"]) == (
+        "20",
+        "4.00",
+        "1.50",
+        "100.00",
+    )
+    assert (found["look, knn"], found["look, linear"]) == ("40.25", "41.25")
+    html = report_page([read_run(tmp_path / "run")])
+    assert "data:image/png" not in html
+    assert "held-out training samples" in html
+
+
+def test_a_run_of_looks_alone_is_shown(tmp_path):
+    run = read_run(make_run(tmp_path / "run", [look(0, 10.0)], seed=0))
+    assert cells(compare([run]))["look, knn"] == "10.00"
+    assert "only" not in report_page([run])
+
+
+def test_probes_of_a_run_are_a_table_on_its_page(tmp_path):
+    folder = make_run(tmp_path / "run", [row(1, 2.0)], seed=0)
+    probes = [
+        {"encoders": "trained", "kind": kind, "layer": "fc", "view": "L", "protocol": "ours", "classes": 4}
+        | {"accuracy": accuracy}
+        for kind, accuracy in (("linear", 61.25), ("knn", 58.5))
+    ]
+    (folder / "probes.json").write_text(json.dumps({"probes": probes}))
+    html = report_page([read_run(folder)])
+    assert ">61.2</td>" in html
+    assert ">58.5</td>" in html
+
+
 def test_one_row_for_a_run_has_its_last_loss_and_its_results(tmp_path):
     rows = [
         row(1, 9.0, rate=1.0),

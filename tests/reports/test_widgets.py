@@ -111,8 +111,8 @@ def test_probes_of_a_run_are_curves_too():
     history = [*rows(2), {"step": 2, "probes": {"L": 31.0}}, {"step": 4, "probes": {"L": 44.0}}]
     data = data_of(Curves.of_run(history, "run").html())
     assert data["metrics"][2] == {
-        "name": "probes",
-        "unit": "%",
+        "name": "probes of held-out training samples",
+        "unit": "% right",
         "curves": {"L": [[2, 4], [31.0, 44.0]]},
         "ceilings": {},
     }

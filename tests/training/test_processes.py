@@ -34,12 +34,15 @@ def test_both_processes_hold_the_same_whatever_happens(tmp_path):
     assert done.returncode == 0, done.stderr
     found = {
         name: [torch.load(tmp_path / f"{name}-{rank}.pt", weights_only=True) for rank in (0, 1)]
-        for name in ("plain", "whole", "parts", "gaps")
+        for name in ("plain", "whole", "parts", "gaps", "looked", "slow", "both")
     }
     for name, (first, second) in found.items():
         assert_same(first, second, name)
     assert_same(found["parts"][0], found["whole"][0], "stopped after 1 and 8 steps, and resumed")
     assert_is_what_one_process_does(found["plain"][0], tmp_path)
+    assert_same(found["looked"][0], found["whole"][0], "looked at by the first process alone")
+    rows = [json.loads(line) for line in (tmp_path / "looked/metrics.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows if "probes" in row] == [0, 6, 12, 18]
     for rank in (0, 1):
         message = (tmp_path / f"odd-{rank}.txt").read_text()
         assert "15 samples does not divide among 2 processes: set batch_size to a multiple of 2" in message

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from toys import toy
 
-from coview.contrast import full_graph
+from coview.contrast import full_graph, patch_graph
 from coview.training import describe, override
 
 
@@ -59,6 +59,7 @@ def test_wrong_settings_say_what_to_do(setting, message):
             {"graph": full_graph(["sound", "tuch"])},
             r"the graph contrasts view 'tuch', but only .* \(did you mean 'touch'",
         ),
+        ({"graph": patch_graph(["tuch"], ["early"])}, r"the graph contrasts view 'tuch', .*mean 'touch'"),
         ({"views": {"sound": toy().views["sound"]}}, "an encoder for view 'touch', but the views are sound"),
         ({"epochs": 0}, "epochs must be 1 or more, got 0"),
         ({"batch_size": 1}, "batch_size must be 2 or more, got 1"),

@@ -6,15 +6,19 @@ from torch import Tensor
 
 from coview.contrast.negatives.bank import Bank
 from coview.contrast.negatives.batch import InBatch
+from coview.contrast.negatives.patches import Patches
 from coview.contrast.negatives.queue import Queue
 from coview.types import Candidates, Embeddings, Present
 
-__all__ = ["Bank", "InBatch", "Negatives", "Queue"]
+__all__ = ["Bank", "InBatch", "Negatives", "Patches", "Queue"]
 
 
 @runtime_checkable
 class Negatives(Protocol):
-    """Anything that offers candidates for a target view, and may remember a batch once it has been scored."""
+    """Anything that offers candidates for a target node, and may remember a batch once it has been scored.
+
+    Targets are embeddings [B D]; those that also take cells [B P D] have an attribute `cells` that is true.
+    """
 
     def candidates(self, target: str, embedding: Tensor, index: Tensor) -> Candidates: ...
 

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from coview.types import Candidates, Embeddings, Present
+from coview.types import Candidates, Embeddings, Present, view_of
 
 OUT, RANDOM, WRITTEN = 0, 1, 2  # what a row holds: nothing, its random start, a sample
 
@@ -22,7 +22,8 @@ class Bank(nn.Module):
     released code also lets the match be drawn (`exclude_self=False`). Rows start random as in the paper, or
     `start="empty"`: out of the game until written, the current embedding standing in for the match.
     `present` names samples known to lack a view; others are learned from `update`. Rows are kept in `precision`:
-    float32 or bfloat16; "auto" is bfloat16 where there is CUDA, whose attention kernels sweep over nothing wider.
+    float32, float16 or bfloat16; "auto" is float16 where there is CUDA, whose attention kernels sweep over nothing
+    wider. Of unit rows float16 keeps three bits more than bfloat16, at the same speed.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Bank(nn.Module):
         self.exclude_self, self.momentum = exclude_self, momentum
         self.views = tuple(views)
         for view in self.views:
-            there = torch.ones(samples, dtype=torch.bool) if present is None else present.get(view)
+            there = torch.ones(samples, dtype=torch.bool) if present is None else present.get(view_of(view))
             state = torch.full((samples,), RANDOM if start == "random" else OUT, dtype=torch.uint8)
             if there is not None:
                 state[~there.cpu()] = OUT
@@ -97,7 +98,7 @@ class Bank(nn.Module):
             if view not in embeddings:
                 continue
             rows, state = self.rows(view), self._of("state", view)
-            have = None if present is None else present.get(view)
+            have = None if present is None else present.get(view_of(view))
             before = state[index]
             share = torch.where(before == OUT, 0.0, self.momentum)[:, None]
             old = rows[index].float()
@@ -177,10 +178,10 @@ def _some(total: int, count: int, device: torch.device) -> Int[Tensor, "K"]:
 
 
 def _dtype(precision: str) -> torch.dtype:
-    kinds = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-    kinds["auto"] = kinds["bfloat16" if torch.cuda.is_available() else "float32"]
+    kinds = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+    kinds["auto"] = kinds["float16" if torch.cuda.is_available() else "float32"]
     if precision not in kinds:
-        raise ValueError(f"precision must be 'float32', 'bfloat16' or 'auto', got {precision!r}")
+        raise ValueError(f"precision must be 'float32', 'float16', 'bfloat16' or 'auto', got {precision!r}")
     return kinds[precision]
 
 

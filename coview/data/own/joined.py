@@ -45,6 +45,10 @@ class Joined:
         """The same samples, arriving on another device."""
         return Joined(self.stream.to(device), self.tables.to(device))
 
+    def subset(self, index: Tensor) -> "Joined":
+        """Some of the samples, counted anew from 0."""
+        return Joined(self.stream.subset(index), self.tables.subset(index))
+
     def fetch(self, index: Tensor) -> Sample:
         """A batch of samples, by index, without those whose files are broken."""
         return self._join(self.stream.fetch(index))

@@ -35,7 +35,7 @@ class Curves:
         metrics = [
             Metric("information", "nats", bounds, _curves(history, "ceilings") if bounds else {}),
             Metric("loss", "nats", _curves(history, "terms")),
-            Metric("probes", "%", _curves(history, "probes")),
+            Metric("probes of held-out training samples", "% right", _curves(history, "probes")),
         ]
         return Curves(tuple(metric for metric in metrics if metric.curves), run)
 
