@@ -251,15 +251,14 @@ def import_weights(
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    samples: Annotated[
+        int, typer.Option(help="How many samples of each run to show; 0: none, and no encoder is run.", min=0)
+    ] = 200,
 ) -> None:
     """Compare runs on one self-contained page; runs that differ in their seed alone become one row."""
-    from coview.reports.page import write_page
-    from coview.reports.runs import compare, read_run, report_page
+    from coview.cli.report import write_report
 
-    found = [read_run(run) for run in runs]
-    write_page(out, report_page(found))
-    console.print(compare(found).rich())
-    console.print(Text(f"Written: {out}"), soft_wrap=True)
+    write_report(runs, out, samples, console)
 
 
 @app.command(epilog="Example: coview views demo --samples 8 --out views.png")

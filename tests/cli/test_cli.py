@@ -463,7 +463,9 @@ def test_report(run, trained, tmp_path):
     assert "trained … other" in said.out  # differing in their seed alone, one row
     text = out.read_text()
     assert text.startswith("<!doctype html>")
-    assert text.count("data:image/png;base64,") == 2
+    assert text.count('data-kind="curves"') == 3
+    assert text.count('data-kind="samples"') == 2
+    assert text.count('class="confusion"') == 2
     assert "toys.py:toy" in text
 
 
