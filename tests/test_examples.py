@@ -161,7 +161,8 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     assert training.recipe is mine
     assert set(training.encoders.state_dict()) > {"near.embedding.weight"}
     assert [edge[:2] for edge in names["patchy"].graph.edges][:2] == [("L", "ab:conv2"), ("L", "ab:conv3")]
-    for aside, first in ((names["patchy"], "L->ab:conv2"), (names["guess"], "L->depth")):
+    asides = {"patchy": "L->ab:conv2", "guess": "L->depth", "puzzled": "L->ab", "headed": "L->ab"}
+    for aside, first in ((names[name], pair) for name, pair in asides.items()):
         embeddings, terms = first_terms(aside)
         assert next(iter(terms)) == first
         assert all(term.isfinite() for term in terms.values())

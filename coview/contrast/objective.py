@@ -79,7 +79,7 @@ class Objective(nn.Module):
             self.ceilings[pair.name] = _log_negatives(questions[pair.name][1]) * share
         if not terms:
             raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
-        return terms
+        return {pair.name: terms[pair.name] for pair in self.pairs if pair.name in terms}
 
     @property
     def hindrance(self) -> str | None:

@@ -5,7 +5,7 @@ from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
 from coview.encoders.head import with_head
-from coview.encoders.jigsaw import with_jigsaw
+from coview.encoders.jigsaw import WithJigsaw, with_jigsaw
 from coview.encoders.load import load_encoders
 from coview.encoders.mlp import MLP
 from coview.encoders.norm import is_synchronised, shuffled, synchronise
@@ -22,6 +22,7 @@ __all__ = [
     "SlowEncoders",
     "SmallConv",
     "Strided",
+    "WithJigsaw",
     "cifar10_half",
     "imagenet_half",
     "is_synchronised",
