@@ -4,7 +4,8 @@ from coview.views.augment import crop_and_flip
 from coview.views.colour import channels_of, chroma, colour, lightness, rgb_to_lab, split
 from coview.views.cut import augmented, cut, look, stand_still
 from coview.views.field import field
-from coview.views.geometry import depth, normal
+from coview.views.geometry import depth, normal, segments
+from coview.views.plane import normals
 from coview.views.resample import centre_crop, random_resized_crop
 
 __all__ = [
@@ -20,8 +21,10 @@ __all__ = [
     "lightness",
     "look",
     "normal",
+    "normals",
     "random_resized_crop",
     "rgb_to_lab",
+    "segments",
     "split",
     "stand_still",
 ]
