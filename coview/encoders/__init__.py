@@ -5,17 +5,21 @@ from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
 from coview.encoders.mlp import MLP
+from coview.encoders.nyu import NYUEncoder
 from coview.encoders.resnet import ResNet
 from coview.encoders.strided import Strided
 from coview.encoders.timm import timm_encoder
+from coview.encoders.unet import UNet
 
 __all__ = [
     "MLP",
     "Encoders",
     "HalfAlexNet",
+    "NYUEncoder",
     "ResNet",
     "SmallConv",
     "Strided",
+    "UNet",
     "cifar10_half",
     "imagenet_half",
     "stl10_half",
