@@ -1,6 +1,7 @@
 """Frames in memory: fields rgb, depth, normal and segment, in few bytes, and the camera that took them."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int, Int8, Integer
@@ -40,11 +41,17 @@ class Frames(Resident):
     segments: tuple[str, ...] = ()  # with void as the first
     camera: Camera | None = None
 
+    def to(self, device: torch.device | str) -> "Frames":
+        """The same frames on another device."""
+        return cast(Frames, super().to(device))
+
+    def subset(self, index: Int[Tensor, "S"]) -> "Frames":
+        """Some of the frames, counted anew from 0."""
+        return cast(Frames, super().subset(index))
+
     def first(self, samples: int) -> "Frames":
         """The first so many frames, or all where there are fewer."""
-        some = self.subset(torch.arange(min(samples, len(self))))
-        assert isinstance(some, Frames)
-        return some
+        return self.subset(torch.arange(min(samples, len(self))))
 
     def regrouped(self, groups: Int[Tensor, "K"], names: tuple[str, ...]) -> "Frames":
         """The frames with each segment of number k in group `groups[k]`."""
