@@ -4,9 +4,13 @@ from coview.encoders.alexnet import HalfAlexNet, cifar10_half, imagenet_half, st
 from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
+from coview.encoders.head import with_head
+from coview.encoders.jigsaw import with_jigsaw
+from coview.encoders.load import load_encoders
 from coview.encoders.mlp import MLP
 from coview.encoders.nyu import NYUEncoder
 from coview.encoders.resnet import ResNet
+from coview.encoders.slow import SlowEncoders
 from coview.encoders.strided import Strided
 from coview.encoders.timm import timm_encoder
 from coview.encoders.unet import UNet
@@ -17,12 +21,16 @@ __all__ = [
     "HalfAlexNet",
     "NYUEncoder",
     "ResNet",
+    "SlowEncoders",
     "SmallConv",
     "Strided",
     "UNet",
     "cifar10_half",
     "imagenet_half",
+    "load_encoders",
     "stl10_half",
     "timm_encoder",
     "with_cells",
+    "with_head",
+    "with_jigsaw",
 ]

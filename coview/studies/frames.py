@@ -13,11 +13,12 @@ from coview.data import Dataset
 from coview.data.images import AbsentData, image_data
 from coview.data.rgbd import Frames
 from coview.files import write_whole
+from coview.probes import find_protocol
 from coview.recipes.frames import count_samples, sizes_of
-from coview.recipes.measure import features_by_layer, probe, supervised
+from coview.recipes.measure import count_classes, features_by_layer, probe, supervised
 from coview.recipes.segmenting import Reading, read_segments
 from coview.reports.segments import segment_sheet
-from coview.studies.subject import Subject, labelled
+from coview.studies.subject import Subject
 from coview.training import Recipe
 from coview.views import centre_crop, lightness, random_resized_crop
 
@@ -59,7 +60,12 @@ def segmentation(
 
 
 def moved(
-    subject: Subject, *, onto: Sequence[str] = PICTURES, layer: str = "conv5", epochs: int | None = None
+    subject: Subject,
+    *,
+    onto: Sequence[str] = PICTURES,
+    layer: str = "conv5",
+    epochs: int | None = None,
+    protocol: str = "ours",
 ) -> dict[str, float]:
     """Percent that a linear classifier reads from L's encoder on pictures that it has not learned from.
 
@@ -72,14 +78,16 @@ def moved(
     if epochs is not None:
         encoders = supervised(recipe, splits["train"], epochs, layer=layer)
     found = features_by_layer(encoders, recipe, splits, [layer])[layer]
-    classes = len(splits["train"].classes)
-    return {f"{MOVED} {name}": probe(found, ["L"], classes, seed=recipe.seed).accuracy}
+    score = probe(
+        found, ["L"], count_classes(splits["train"]), protocol=find_protocol(protocol), seed=recipe.seed
+    )
+    return {f"{MOVED} {name}": score.accuracy}
 
 
 def find_pictures(
     onto: Sequence[str], root: str | None, samples: int | None = None
 ) -> tuple[str, dict[str, Dataset]]:
-    """The first of some image sets that is on disk, or rendered; what has a label of both its splits."""
+    """The first of some image sets that is on disk, or rendered: the splits to fit on and to look at once."""
     for name in onto:
         try:
             found = {
@@ -87,7 +95,7 @@ def find_pictures(
             }
         except AbsentData:
             continue
-        return name, {split: labelled(data) for split, data in found.items()}
+        return name, found
     raise AbsentData(
         f"none of {', '.join(onto)} is on disk to move the encoder to: `coview data {onto[-1]} --download`"
     )

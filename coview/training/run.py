@@ -24,6 +24,7 @@ PACKAGES = (
     "typer",
     "rich",
 )
+RECIPE = "recipe.py"  # a run of your own data has its recipe beside it
 
 
 class RunFolder:
@@ -39,8 +40,10 @@ class RunFolder:
         return self.path / "metrics.jsonl"
 
     def check_free(self) -> None:
-        """Refuse a folder that holds something."""
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        """Refuse a folder that holds something other than a recipe that waits to be trained."""
+        if self.path.exists() and (
+            not self.path.is_dir() or any(one.name != RECIPE for one in self.path.iterdir())
+        ):
             raise FileExistsError(
                 f"{self.path} exists already: go on with it by --resume, or name another folder with --run"
             )

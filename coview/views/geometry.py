@@ -14,7 +14,7 @@ def depth(fields: Fields, *, far: float = 10.0, mask: bool = False) -> Float[Ten
     With `mask` there is a second channel, 1 where something was measured, and a hole is 0 in both.
     """
     metres = fields["depth"].float()
-    found = metres.clamp(0, far) * (2 / far) - 1
+    found = metres.clamp(0.0, far) * (2 / far) - 1
     return _with_mask(found, metres > 0) if mask else found
 
 

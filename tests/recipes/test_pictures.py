@@ -19,7 +19,7 @@ OF_PICTURES = [
     for name, make in shipped_recipes().items()
     if [one.default for one in inspect.signature(make).parameters.values()] not in ([], [OF_FRAMES])
 ]
-ROOMS = {"data.samples": 48, "batch_size": 12, "log_every": 1}
+ROOMS = {"data.samples": 48, "batch_size": 16, "log_every": 1, "learning_rate": 1e-3}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def root(tmp_path_factory):
 def small(name: str, **settings) -> Recipe:
     """A recipe with thin encoders, not compiled."""
     recipe, _ = find_recipe(name)
-    # In this layout torch 2.15 can crash on a CPU: 8 channels, gradient of a 1x1 convolution of stride 2.
+    # With eight channels in this layout torch 2.15 crashes on some CPUs, in the gradient of a strided 1x1 convolution.
     settings |= {"compile": False, "channels_last": False}
     for view, part in recipe.encoders.items():
         path = f"encoders.{view}"
@@ -63,16 +63,16 @@ def test_two_steps_on_its_own_data(name, root, tmp_path):
 
 # Made by these recipes on a CPU. They are to change only with a line in CHANGELOG.md that says so.
 CURVES = {
-    "stl10_nce@scenes": [],
-    "stl10_patch@scenes": [],
-    "cifar10@scenes": [],
+    "stl10_nce@scenes": [18.6159, 19.6261, 20.0510, 19.0482, 18.9834],
+    "stl10_patch@scenes": [48.0414, 46.9475, 47.0474, 45.0002, 45.5664],
+    "cifar10@scenes": [8.0600, 8.5400, 8.7429, 8.1416, 8.0075],
 }
 
 
 @pytest.mark.parametrize("name", list(CURVES))
 def test_the_loss_goes_as_it_went(name, tmp_path):
     fit(small(name, steps=5, **ROOMS), tmp_path / "run")
-    assert losses(tmp_path / "run") == pytest.approx(CURVES[name], rel=5e-3)
+    assert losses(tmp_path / "run") == pytest.approx(CURVES[name], rel=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,11 @@ def test_a_folder_of_pictures_is_looked_at(tmp_path):
     assert fit(recipe, tmp_path / "run").step == 2
 
 
+def test_a_name_that_is_none():
+    with pytest.raises(ValueError, match=r"no image set 'cifar' \(did you mean 'cifar10'\?\).*as \./cifar"):
+        find_recipe("cifar10@cifar")
+
+
 def test_pictures_are_counted_without_being_read(root):
     assert count_pictures("stl10", str(root)) == {"train": 17, "labelled": 10}
     assert count_pictures("cifar10", str(root)) == {"train": 20, "labelled": 20}
@@ -146,3 +151,29 @@ def test_contrast_learns_from_unlabelled_pictures_and_probes_from_labelled_ones(
     assert len(train) == 17
     assert (train.label >= 0).sum() == 10
     assert recipe.data("train") is train  # read once
+
+
+def test_a_recipe_fitted_to_a_folder_trains_from_the_command_line(tmp_path, monkeypatch):
+    import sys
+
+    from coview.cli import main
+    from coview.recipes.measure import open_run
+
+    layouts.class_folders(tmp_path / "mine", each=5, size=32)
+    monkeypatch.chdir(tmp_path)
+    settings = [
+        "steps=1",
+        "batch_size=5",
+        "channels_last=False",
+        "encoders.L.width=0.1",
+        "encoders.ab.width=0.1",
+    ]
+    words = [word for setting in settings for word in ("--set", setting)]
+    monkeypatch.setattr(sys, "argv", ["coview", "train", "cifar10@./mine", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name == "cifar10@.-mine"
+    monkeypatch.chdir(tmp_path.parent)  # the run is opened again from another folder
+    assert open_run(folder).recipe.data.keywords["name"] == str(tmp_path / "mine")

@@ -85,7 +85,7 @@ def hsv(rgb: Picture, wanted: Sequence[int]) -> Channels:
     highest = torch.maximum(torch.maximum(red, green), blue)
     span = highest - torch.minimum(torch.minimum(red, green), blue)
     channels = (
-        lambda: _hue(red, green, blue, highest, span.clamp(min=1)),
+        lambda: hue(red, green, blue, highest, span.clamp(min=1)),
         lambda: span / highest.clamp(min=1),  # black: 0
         lambda: highest / 255,
     )
@@ -93,7 +93,7 @@ def hsv(rgb: Picture, wanted: Sequence[int]) -> Channels:
 
 
 def hed(rgb: Picture, wanted: Sequence[int]) -> Channels:
-    density = (_levels(rgb).clamp(min=FAINTEST).log() / math.log(FAINTEST))[rgb.int()]
+    density = _look_up(_levels(rgb).clamp(min=FAINTEST).log() / math.log(FAINTEST), rgb)
     return [_mix(density, TO_STAINS[channel]).clamp(min=0) for channel in wanted]
 
 
@@ -106,7 +106,12 @@ def _linear(rgb: Tensor) -> Tensor:
     """sRGB as uint8 to linear light: only 256 values, so a table."""
     value = _levels(rgb)
     table = torch.where(value > 0.04045, ((value + 0.055) / 1.055) ** 2.4, value / 12.92)
-    return table[rgb.int()]
+    return _look_up(table, rgb)
+
+
+def _look_up(table: Tensor, rgb: Tensor) -> Tensor:
+    """Not by table[rgb]: the ONNX runtime takes 32-bit numbers of rows in a selection alone."""
+    return table.index_select(0, rgb.int().flatten()).view(rgb.shape)
 
 
 def _mix(colours: Tensor, row: Row) -> Tensor:
@@ -118,7 +123,7 @@ def _cube_root(value: Tensor) -> Tensor:
     return torch.where(value > 0.008856, value.clamp(min=1e-6) ** (1 / 3), 7.787 * value + 16 / 116)
 
 
-def _hue(red: Tensor, green: Tensor, blue: Tensor, highest: Tensor, span: Tensor) -> Tensor:
+def hue(red: Tensor, green: Tensor, blue: Tensor, highest: Tensor, span: Tensor) -> Tensor:
     """Once around from red over green and blue, 0 to 1; grey is 0."""
     behind = torch.where(highest == green, 2 + (blue - red) / span, 4 + (red - green) / span)
     return torch.where(highest == red, (green - blue) / span, behind) / 6 % 1
