@@ -14,8 +14,9 @@ from coview.types import Candidates, Embeddings, Present, view_of
 class Queue(nn.Module):
     """Candidates: the current keys of the batch, without gradient, and the queue's rows of all other samples.
 
-    The batch is that of all processes. The match is the current key; what the queue holds of the batch's own samples is older, and stands aside for all
-    anchors alike, so that they share one set of keys. Rows are kept in `precision`, as those of a bank.
+    The batch is that of all processes. The match is the current key; what the queue holds of the batch's own samples
+    is older, and stands aside for all anchors alike, so that they share one set of keys. Rows are kept in
+    `precision`, as those of a bank.
     """
 
     steady = True
