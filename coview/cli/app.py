@@ -239,7 +239,7 @@ def reproduce(
 
 @app.command(epilog="Example: coview bench contrast --json bench.json")
 def bench(
-    what: Annotated[str, typer.Argument(help="contrast, step, data, probes or all.")] = "all",
+    what: Annotated[str, typer.Argument(help="contrast, step, data, flow, probes or all.")] = "all",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write every number into this file.")
     ] = None,
