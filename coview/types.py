@@ -45,6 +45,7 @@ class Sample:
     index: Int[Tensor, "B"]
     present: Present | None = None
     label: Int[Tensor, "B"] | None = None
+    second: Fields | None = None  # the same samples, augmented once more
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Batch:
     index: Int[Tensor, "B"]
     present: Present | None = None
     label: Int[Tensor, "B"] | None = None
+    second: Views | None = None  # cut from a second crop, of which the keys are made
 
 
 @dataclass(frozen=True)

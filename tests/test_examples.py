@@ -1,5 +1,6 @@
 """Examples and documents: they run as they stand, and what they print is right."""
 
+import json
 import re
 import runpy
 import shlex
@@ -170,7 +171,13 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     )
     assert changed.critic().temperature == 0.5
     assert changed.negatives([], 9, 5).gap == 7
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["forecast", "mine"]
+    runs = {path.name: path for path in (tmp_path / "runs").iterdir()}
+    assert sorted(runs) == ["forecast", "mine", "often"]
+    rows = [json.loads(line) for line in (runs["often"] / "metrics.jsonl").read_text().splitlines()]
+    looks = [row for row in rows if "probes" in row]
+    assert [row["step"] for row in looks] == [0, 8]
+    assert list(looks[0]["probes"])[:3] == ["knn", "linear", "L->ab"]
+    assert len(names["accuracies"]) == 2 * 2 * 5  # layers, kinds, and four views with all of them
 
 
 def first_terms(recipe: Recipe) -> tuple[dict, dict]:

@@ -22,7 +22,16 @@ from coview.training.capture import Steps
 from coview.training.loop import advance
 from coview.training.state import Training, make_fabric, prepare
 from coview.types import Sample
-from coview.views import chroma, crop_and_flip, cut, lightness, random_resized_crop
+from coview.views import (
+    chroma,
+    colour_jitter,
+    crop_and_flip,
+    cut,
+    in_turn,
+    lightness,
+    rand_augment,
+    random_resized_crop,
+)
 
 CHANNELS = {"L": 1, "ab": 2}
 VIEWS = {"L": lightness, "ab": chroma}
@@ -107,7 +116,16 @@ def works(device: torch.device) -> dict[str, Recipe]:
         found[name] = small(**{**cifar, **few, "batch_size": batch_size})
     if large:
         found["ResNet-50 pair at 224"] = work(encoder=partial(ResNet, depth=50), **imagenet)
+    for name in ("half-AlexNets at 224", "STL-10 halves at 64"):
+        found[f"{name}, RandAugment"] = with_rand_augment(found[name])
     return found
+
+
+def with_rand_augment(recipe: Recipe) -> Recipe:
+    """The same with random operations in the crop, and colour jitter."""
+    assert isinstance(recipe.augment, partial)
+    crop = partial(rand_augment, size=recipe.augment.keywords["size"], magnitude=9.0)
+    return replace(recipe, augment=partial(in_turn, crop=crop, jitter=partial(colour_jitter)))
 
 
 def bench_step(

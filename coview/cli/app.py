@@ -237,6 +237,9 @@ def reproduce(
     rows: Annotated[
         str | None, typer.Option(help="Run only rows with this in their name; * and ? fit all.")
     ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="How probes are fitted, as in `coview probe`; ours by default.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Where table, figure and record go; results/STUDY-DATA by default.")
     ] = None,
@@ -257,6 +260,7 @@ def reproduce(
         root=root,
         seeds=seeds,
         rows=rows,
+        protocol=protocol,
         out=out,
         runs=runs,
         settings=tuple(settings or ()),
@@ -348,9 +352,9 @@ def _flat(value: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
     for name, inner in value.items():
         if isinstance(inner, dict) and "edges" in inner:
-            shown = ", ".join(
-                f"{a}-{b}" + (f" x{weight:g}" if weight != 1 else "") for a, b, weight in inner["edges"]
-            )
+            pairs = [(f"{a}-{b}", weight) for a, b, weight in inner["edges"]]
+            pairs += [(f"{a}->{b}", weight) for a, b, weight in inner.get("one way", ())]
+            shown = ", ".join(pair + (f" x{weight:g}" if weight != 1 else "") for pair, weight in pairs)
             rows.append((f"{above}{name}", shown))
         elif isinstance(inner, dict):
             rows.append((f"{above}{name}", inner.get("call", "")))

@@ -34,6 +34,7 @@ class Wanted:
     root: Path | None = None
     seeds: str = ""
     rows: str | None = None
+    protocol: str | None = None
     out: Path | None = None
     runs: Path = Path("runs")
     settings: tuple[str, ...] = ()
@@ -41,7 +42,11 @@ class Wanted:
     def command(self) -> str:
         """The command that asks for it."""
         given = {"--data-name": self.data, "--root": self.root, "--seeds": self.seeds, "--rows": self.rows}
-        given |= {"--out": self.out, "--runs": self.runs if self.runs != Path("runs") else None}
+        given |= {
+            "--protocol": self.protocol,
+            "--out": self.out,
+            "--runs": self.runs if self.runs != Path("runs") else None,
+        }
         words = [word for name, value in given.items() if value for word in (name, str(value))]
         words += [word for setting in self.settings for word in ("--set", setting)]
         return shlex.join(["coview", "reproduce", self.study, *words])
@@ -62,7 +67,12 @@ def reproduce(wanted: Wanted, console: Console, *, only_plan: bool = False) -> i
             "a study runs on one device: on several, start one process each with other --seeds or --rows"
         )
     study = find_study(wanted.study)
-    place = Place(data=wanted.data or study.data, root=wanted.root and str(wanted.root), runs=wanted.runs)
+    place = Place(
+        data=wanted.data or study.data,
+        root=wanted.root and str(wanted.root),
+        runs=wanted.runs,
+        protocol=wanted.protocol,
+    )
     plan = make_plan(
         study, place, seeds=read_seeds(wanted.seeds), pattern=wanted.rows, settings=wanted.settings
     )

@@ -2,7 +2,7 @@
 
 from coview.contrast.critic import BilinearCritic, CosineCritic, Critic
 from coview.contrast.exact import backends_for, exact_softmax
-from coview.contrast.graph import Pair, PairGraph, core_graph, full_graph, patch_graph
+from coview.contrast.graph import Pair, PairGraph, core_graph, full_graph, jigsaw_graph, patch_graph
 from coview.contrast.losses import NCELoss, scores, softmax_loss
 from coview.contrast.negatives import Bank, InBatch, Negatives, Patches, Queue
 from coview.contrast.objective import Objective
@@ -26,6 +26,7 @@ __all__ = [
     "core_graph",
     "exact_softmax",
     "full_graph",
+    "jigsaw_graph",
     "patch_graph",
     "scores",
     "softmax_loss",

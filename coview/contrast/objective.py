@@ -50,27 +50,30 @@ class Objective(nn.Module):
         present: Present | None = None,
         *,
         views: Views | None = None,
+        keys: Embeddings | None = None,
     ) -> dict[str, Tensor]:
+        """The terms by pair; `keys` embed the targets, where other encoders or another crop make them."""
         self.check(embeddings)
         _warn_of_gaps(present or {})
         with torch.autocast(index.device.type, enabled=False):  # scores are computed in full
-            return self._terms(embeddings, index, present or {})
+            return self._terms(embeddings, embeddings if keys is None else keys, index, present or {})
 
-    def _terms(self, embeddings: Embeddings, index: Tensor, present: Present) -> dict[str, Tensor]:
+    def _terms(
+        self, embeddings: Embeddings, keys: Embeddings, index: Tensor, present: Present
+    ) -> dict[str, Tensor]:
         self.ceilings = {}
         terms: dict[str, Tensor] = {}
         questions: dict[str, Question] = {}
         for pair in self.pairs:
-            anchor, candidates = _by_cell(*self._choices(pair, embeddings, index, present))
+            ends = embeddings[pair.anchor], keys[pair.target]
+            anchor, candidates = _by_cell(*self._choices(pair, *ends, index, present))
             if len(anchor):
                 questions[pair.name] = self.critics[pair.name](anchor), candidates
         for pair, loss in self._answers(questions):
             terms[pair.name] = pair.weight * loss.mean()  # over the anchors that have both views
             self.ceilings[pair.name] = _log_negatives(questions[pair.name][1])
         if not terms:
-            raise ValueError(
-                f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
-            )
+            raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
         return terms
 
     @property
@@ -140,11 +143,10 @@ class Objective(nn.Module):
         return pair is other or (same and plain and not ours.keys.requires_grad and ours.keys.ndim == 2)
 
     def _choices(
-        self, pair: Pair, embeddings: Embeddings, index: Tensor, present: Present
+        self, pair: Pair, anchor: Tensor, target: Tensor, index: Tensor, present: Present
     ) -> tuple[Tensor, Candidates]:
         """The anchors that have both views, and what they choose from: targets need not have the anchor's view."""
-        anchor = embeddings[pair.anchor]
-        target = self.critics[pair.name].key(embeddings[pair.target])  # pyright: ignore[reportCallIssue]
+        target = self.critics[pair.name].key(target)  # pyright: ignore[reportCallIssue]
         has_anchor, has_target = present.get(view_of(pair.anchor)), present.get(view_of(pair.target))
         if has_anchor is None and has_target is None:
             return anchor, self.negatives.candidates(pair.target, target, index)

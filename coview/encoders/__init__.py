@@ -4,8 +4,11 @@ from coview.encoders.alexnet import HalfAlexNet, cifar10_half, imagenet_half, st
 from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
 from coview.encoders.each import Encoders
+from coview.encoders.head import with_head
+from coview.encoders.jigsaw import with_jigsaw
 from coview.encoders.mlp import MLP
 from coview.encoders.resnet import ResNet
+from coview.encoders.slow import SlowEncoders
 from coview.encoders.strided import Strided
 from coview.encoders.timm import timm_encoder
 
@@ -14,6 +17,7 @@ __all__ = [
     "Encoders",
     "HalfAlexNet",
     "ResNet",
+    "SlowEncoders",
     "SmallConv",
     "Strided",
     "cifar10_half",
@@ -21,4 +25,6 @@ __all__ = [
     "stl10_half",
     "timm_encoder",
     "with_cells",
+    "with_head",
+    "with_jigsaw",
 ]

@@ -40,8 +40,16 @@ class Prediction(nn.Module):
         return self.decoders
 
     def forward(
-        self, embeddings: Embeddings, index: Tensor, present: Present | None = None, *, views: Views
+        self,
+        embeddings: Embeddings,
+        index: Tensor,
+        present: Present | None = None,
+        *,
+        views: Views,
+        keys: Embeddings | None = None,
     ) -> dict[str, Tensor]:
+        if keys is not None:
+            raise ValueError("a prediction has no keys: leave the recipe's `slow` None and its `crops` 1")
         terms: dict[str, Tensor] = {}
         for pair in self.pairs:
             anchor, view = embeddings[pair.anchor], views[view_of(pair.target)]
@@ -52,9 +60,7 @@ class Prediction(nn.Module):
                 loss = self.losses[view_of(pair.target)](said, shrunk(view, *said.shape[-2:]))
                 terms[pair.name] = pair.weight * loss.mean()
         if not terms:
-            raise ValueError(
-                f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
-            )
+            raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
         return terms
 
     def check(self, embeddings: Embeddings) -> None:

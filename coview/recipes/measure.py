@@ -105,7 +105,8 @@ def features_by_layer(
 
 def layers_of(encoders: nn.ModuleDict, recipe: Recipe, data: Dataset) -> tuple[str, ...]:
     """The layers that all encoders have, in their order."""
-    views = two_samples(recipe, data.to(next(encoders.parameters()).device)).views
+    device = next((values.device for values in encoders.parameters()), data.device)
+    views = two_samples(recipe, data.to(device)).views
     names = [layer_names(encoder, views[name]) for name, encoder in encoders.items()]
     return tuple(layer for layer in names[0] if all(layer in others for others in names))
 
@@ -150,13 +151,19 @@ def probe(
 
 
 def probe_views(
-    found: Mapping[str, Features], classes: int, *, kind: str = "linear", seed: int = 0
+    found: Mapping[str, Features],
+    classes: int,
+    *,
+    kind: str = "linear",
+    protocol: Protocol = OURS,
+    seed: int = 0,
 ) -> dict[str, float]:
     """Accuracy in percent by view, and of all of them together."""
     names = list(found["train"].values)
     groups = {name: [name] for name in names} | ({ALL: names} if len(names) > 1 else {})
     return {
-        name: probe(found, views, classes, kind=kind, seed=seed).accuracy for name, views in groups.items()
+        name: probe(found, views, classes, kind=kind, protocol=protocol, seed=seed).accuracy
+        for name, views in groups.items()
     }
 
 

@@ -63,11 +63,11 @@ class Pictures:
         table = imagenet_half if self.crop >= 128 else stl10_half if self.crop >= 48 else cifar10_half
         return partial(table, channels, dim=dim, width=width)
 
-    def resnet(self, channels: int, *, width: float = 1.0, dim: int = 128) -> Any:
+    def resnet(self, channels: int, *, width: float = 1.0, dim: int = 128, head: str = "linear") -> Any:
         """A ResNet-50, or for small pictures a ResNet-18."""
         small = self.crop <= 64
         depth, stem = (18, "cifar") if small else (50, "imagenet")
-        return partial(ResNet, channels, depth=depth, width=width, dim=dim, stem=stem)
+        return partial(ResNet, channels, depth=depth, width=width, dim=dim, stem=stem, head=head)
 
     def negatives(self, count: int) -> int:
         """So many, or all others."""

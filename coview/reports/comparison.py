@@ -64,23 +64,56 @@ def bars(lines: Sequence[Line], paper: str) -> Figure:
 
 
 @house_look
-def curve(lines: Sequence[Line], paper: str, *, axis: str, logarithmic: bool = False) -> Figure:
-    """A curve a column over the rows that have a place on the axis; the others are level lines beside it."""
+def curve(
+    lines: Sequence[Line], paper: str, *, axis: str, logarithmic: bool = False, apart: bool = False
+) -> Figure:
+    """A curve a column over the rows that have a place on the axis; the others are level lines beside it.
+
+    Columns whose numbers are of different kinds are drawn `apart`, in a panel each.
+    """
     columns = columns_of(lines)
     on_axis = [line for line in lines if line.at is not None]
     if not columns or not on_axis:
         return _nothing_yet()
-    figure = blank_figure(8, 4.2)
-    panel = figure.add_axes((0.085, 0.12, 0.76, 0.74))
-    if logarithmic:
-        panel.set_xscale("log")
-    colours = dict(zip(columns, cycle(COLOURS)))
-    for column, colour in colours.items():
-        _draw_curve(panel, on_axis, column, colour)
-    _draw_levels(panel, [line for line in lines if line.at is None], colours)
-    _place_ticks(panel, on_axis, axis)
+    colours = dict(zip(columns, cycle(COLOURS), strict=False))
+    groups = [{name: colour} for name, colour in colours.items()] if apart else [colours]
+    figure = blank_figure(8.0 if len(groups) == 1 else 5.6 * len(groups), 4.2)
+    share = 1 / len(groups)
+    for number, group in enumerate(groups):
+        panel = figure.add_axes(((number + 0.085) * share, 0.12, 0.76 * share, 0.74))
+        panel.set_xscale("log" if logarithmic else "linear")
+        panel.set_title(next(iter(group)) if apart else "", loc="left", pad=4, parse_math=False)
+        for column, colour in group.items():
+            _draw_curve(panel, on_axis, column, colour)
+        _draw_levels(panel, [line for line in lines if line.at is None], group)
+        _place_ticks(panel, on_axis, axis)
     entries = [Line2D([], [], color=colour, marker="o", ms=4, label=name) for name, colour in colours.items()]
     _draw_legend(figure, lines, paper, *entries, **PAPER_ON_CURVE)
+    return figure
+
+
+@house_look
+def scatter(lines: Sequence[Line], paper: str, *, across: str, up: str) -> Figure:
+    """One column against another, a named point a row, with both sample deviations."""
+    columns, there = (across, up), [line for line in lines if across in line.numbers and up in line.numbers]
+    if not there:
+        return _nothing_yet()
+    figure = blank_figure(6.4, 4.6)
+    panel = figure.add_axes((0.11, 0.12, 0.85, 0.8))
+    panel.grid(color=FAINT, linewidth=0.5)
+    for line in there:
+        x, y = (line.numbers[name] for name in columns)
+        panel.errorbar(x.mean, y.mean, y.deviation, x.deviation, color=BLUE, marker="o", ms=4, elinewidth=0.9)
+        panel.annotate(
+            shorten(line.name, 24), (x.mean, y.mean), (4, 4), textcoords="offset points", size=8, color=QUIET
+        )
+    told = [line for line in lines if across in line.paper and up in line.paper]
+    for line in told:
+        panel.plot(line.paper[across], line.paper[up], **PAPER)
+    panel.set_xlabel(across)
+    panel.set_ylabel(up)
+    if told:
+        _draw_legend(figure, told, paper)
     return figure
 
 

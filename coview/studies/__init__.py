@@ -2,6 +2,7 @@
 
 from coview.studies.claims import Claim, Verdict, beats, best, every, rises, within
 from coview.studies.measures import accuracies, accuracy, recall
+from coview.studies.ranks import correlated
 from coview.studies.study import Measure, Place, Row, Study
 from coview.studies.subject import Subject
 from coview.studies.ways import CONTRAST, RANDOM, SUPERVISED, Way
@@ -22,6 +23,7 @@ __all__ = [
     "accuracy",
     "beats",
     "best",
+    "correlated",
     "every",
     "recall",
     "rises",

@@ -53,3 +53,4 @@ class Place:
     data: str
     root: str | None = None
     runs: Path = Path("runs")
+    protocol: str | None = None  # that probes are fitted by, where it is not that of the rows

@@ -4,11 +4,12 @@ import gc
 import warnings
 
 import torch
+from torch import Tensor
 
 from coview.training.progress import Seen
 from coview.training.state import Training
 from coview.training.step import step
-from coview.types import Sample
+from coview.types import Fields, Sample
 
 BEFORE = (
     3  # steps taken one by one first: what is allocated, compiled or chosen once must not be in the recording
@@ -64,8 +65,8 @@ class _Recording:
     """A step whose kernels always read and write the same places."""
 
     def __init__(self, training: Training, sample: Sample) -> None:
-        fields = {name: values.clone() for name, values in sample.fields.items()}
-        self.place = Sample(fields, sample.index.clone())
+        second = None if sample.second is None else _copied(sample.second)
+        self.place = Sample(_copied(sample.fields), sample.index.clone(), second=second)
         self.graph = torch.cuda.CUDAGraph()
         training.optimiser.zero_grad(set_to_none=True)  # gradients are to live in the recording
         gc.collect()
@@ -90,14 +91,20 @@ class _Recording:
         return sample.present is None and _form(sample) == _form(self.place)
 
     def replay(self, sample: Sample) -> Seen:
-        self.place.index.copy_(sample.index)
-        for name, values in sample.fields.items():
-            self.place.fields[name].copy_(values)
+        for place, values in zip(_tensors(self.place), _tensors(sample), strict=True):
+            place.copy_(values)
         self.graph.replay()
         return self.seen.kept()
 
 
-def _form(sample: Sample) -> dict[str, tuple[torch.Size, torch.dtype]]:
-    return {
-        name: (values.shape, values.dtype) for name, values in {**sample.fields, "": sample.index}.items()
-    }
+def _form(sample: Sample) -> list[tuple[str, torch.Size, torch.dtype]]:
+    names = [*sample.fields, "", *(sample.second or {})]
+    return [(name, one.shape, one.dtype) for name, one in zip(names, _tensors(sample), strict=True)]
+
+
+def _tensors(sample: Sample) -> list[Tensor]:
+    return [*sample.fields.values(), sample.index, *(sample.second or {}).values()]
+
+
+def _copied(fields: Fields) -> Fields:
+    return {name: values.clone() for name, values in fields.items()}

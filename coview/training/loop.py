@@ -99,7 +99,8 @@ def _train(training: Training, data: Dataset, watch: Watch, looks: Looks) -> Non
 
 def advance(training: Training, take: Steps, sample: Sample) -> Seen:
     """One step on a batch of samples, augmented here: what is random about them is drawn before the step."""
-    seen = take(augmented(sample, training.recipe.augment, training.generator))
+    crops = training.recipe.crops
+    seen = take(augmented(sample, training.augment, training.generator, crops=crops))
     training.step += 1
     return seen
 

@@ -34,10 +34,16 @@ def softmax(samples: int) -> Loss:
 
 
 def queue(
-    views: Sequence[str], samples: int, dim: int, *, present: Present | None = None, size: int = 4096
+    views: Sequence[str],
+    samples: int,
+    dim: int,
+    *,
+    present: Present | None = None,
+    size: int = 4096,
+    precision: str = "auto",
 ) -> Negatives:
     """Negatives from a queue; it learns from each batch what is missing."""
-    return Queue(views, size, dim)
+    return Queue(views, size, dim, precision=precision)
 
 
 def in_batch(views: Sequence[str], samples: int, dim: int, *, present: Present | None = None) -> Negatives:
@@ -59,7 +65,7 @@ def patches(
 
 def contrast(recipe: "Recipe", data: Dataset, dim: int) -> nn.Module:
     """The method: the recipe's critic, negatives and loss on the pairs of its graph."""
-    negatives = recipe.negatives(list(recipe.graph.nodes), len(data), dim, present=data.present)
+    negatives = recipe.negatives(list(recipe.graph.targets), len(data), dim, present=data.present)
     return Objective(recipe.graph, recipe.critic(), negatives, recipe.loss(len(data)))
 
 
@@ -84,6 +90,10 @@ class Recipe:
     objective: Callable[["Recipe", Dataset, int], nn.Module] = (
         contrast  # called with this, data, embedding size
     )
+
+    slow: float | None = None  # momentum of copies of the encoders that follow them and make the keys (MoCo)
+    key_groups: int | None = None  # in which slow copies shuffle a batch; None: they use running statistics
+    crops: int = 1  # 2: keys are made of another crop than anchors
 
     epochs: int = 100
     steps: int | None = None  # stop after so many, whatever epochs says
@@ -122,11 +132,27 @@ class Recipe:
                 f"there is an encoder for view '{unseen[0]}', but the views are {', '.join(self.views)}"
                 f"{did_you_mean(unseen[0], self.views)}"
             )
+        _check_keys(self)
         least = {"epochs": 1, "batch_size": 2, "log_every": 1, "save_every": 1, "probe_every": 1}
         for name, number in least.items():
             value = getattr(self, name)
             if value is not None and value < number:
                 raise ValueError(f"{name} must be {number} or more, got {value}")
+
+
+def _check_keys(recipe: Recipe) -> None:
+    """Refuse what says nothing sensible about how keys are made."""
+    if recipe.slow is not None and not 0 <= recipe.slow < 1:
+        raise ValueError(f"slow is a momentum from 0 to below 1, such as 0.99, got {recipe.slow}")
+    if recipe.key_groups is not None and (recipe.slow is None or recipe.key_groups < 2):
+        raise ValueError(
+            "key_groups is into how many groups `slow` encoders shuffle a batch, 2 or more: "
+            f"got {recipe.key_groups} with slow={recipe.slow}"
+        )
+    if recipe.crops not in (1, 2):
+        raise ValueError(f"crops must be 1 or 2, got {recipe.crops}")
+    if recipe.crops == 2 and recipe.augment is None:
+        raise ValueError("two crops of a sample are the same without an augmentation: give the recipe one")
 
 
 def override(recipe: Recipe, settings: Sequence[str]) -> Recipe:
@@ -153,7 +179,8 @@ def describe(value: Any) -> Any:
     if isinstance(value, PLAIN):
         return value
     if isinstance(value, PairGraph):
-        return {"edges": [list(edge) for edge in value.edges]}
+        one_way = [[pair.anchor, pair.target, pair.weight] for pair in value.one_way]
+        return {"edges": [list(edge) for edge in value.edges], **({"one way": one_way} if one_way else {})}
     return _dotted(value) if callable(value) else repr(value)
 
 

@@ -32,6 +32,7 @@ def save(training: Training, run: RunFolder, data: Dataset) -> None:
         "samples": len(data),
         "encoders": training.encoders.state_dict(),
         "objective": training.objective.state_dict(),
+        "slow": training.slow.state_dict() if training.slow else None,
         "optimiser": training.optimiser.state_dict(),
         "generator": gather(training.fabric, training.generator.get_state()[None]),
         "random": gather(training.fabric, torch.get_rng_state()[None]),
@@ -56,6 +57,8 @@ def restore(training: Training, run: RunFolder, data: Dataset) -> None:
     _check_same(state, training.recipe, data, path)
     training.encoders.load_state_dict(state["encoders"])
     training.objective.load_state_dict(state["objective"])
+    if training.slow:
+        training.slow.load_state_dict(state["slow"])
     rates = [group["lr"] for group in training.optimiser.param_groups]
     training.optimiser.load_state_dict(state["optimiser"])
     for group, rate in zip(training.optimiser.param_groups, rates, strict=True):

@@ -13,13 +13,14 @@ from torch import Tensor, nn
 
 from coview.contrast import Objective, PairGraph
 from coview.data import Dataset
-from coview.encoders import Encoders
+from coview.encoders import Encoders, SlowEncoders
 from coview.encoders.each import Parts, parts
+from coview.encoders.slow import settle
 from coview.names import did_you_mean
 from coview.predictive import Prediction
 from coview.training.optim import make_optimiser
 from coview.training.recipe import Recipe
-from coview.types import Embeddings, Fields, Views, node_of
+from coview.types import Augment, Embeddings, Fields, Views, node_of
 from coview.views import cut, look, stand_still
 
 
@@ -36,6 +37,8 @@ class Training:
     look: Callable[
         [Fields], tuple[Views, Tensor]
     ]  # cuts views, and says of which samples they are not finite
+    augment: Augment | None = None
+    slow: SlowEncoders | None = None  # make the keys, where the recipe says so
     step: int = 0
     hindrance: str | None = None  # why steps were taken one by one and not as a CUDA graph
 
@@ -91,22 +94,37 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
     objective: Any = recipe.objective(recipe, data, embedding_size(tried, recipe.graph))  # also a user's own
     objective.check(tried)
     encoders, objective = encoders.to(fabric.device), objective.to(fabric.device)
+    slow = slow_copies(encoders, data, recipe)
     optimiser = make_optimiser(recipe, [*encoders.parameters(), *objective.parameters()])
-    see = partial(look, views=recipe.views)
+    see, augment = partial(look, views=recipe.views), recipe.augment
     if recipe.compile:
         see = torch.compile(see, dynamic=False)
-        for encoder in set(encoders.values()):
+        # What it draws stays outside; pictures of a stream come on canvases of many sizes.
+        augment = augment and torch.compile(augment)
+        # Encoders of one class are compiled under one limit, and copies and odd batches beside them.
+        torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, 8 * len(encoders))
+        for encoder in {*encoders.values(), *(slow.copies.values() if slow else ())}:
             encoder.compile(dynamic=None if data.present else False)
     encoders, optimiser = fabric.setup(encoders, optimiser)
     generator = torch.Generator(fabric.device).manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)
     torch.manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)  # for draws from memory
-    return Training(recipe, fabric, encoders, objective, optimiser, generator, see)
+    return Training(recipe, fabric, encoders, objective, optimiser, generator, see, augment, slow)
 
 
 def build_encoders(recipe: Recipe) -> Encoders:
     """The recipe's encoders, fresh."""
     encoders = Encoders({name: make() for name, make in recipe.encoders.items()})
     return encoders.to(memory_format=torch.channels_last) if recipe.channels_last else encoders
+
+
+def slow_copies(encoders: Encoders, data: Dataset, recipe: Recipe) -> SlowEncoders | None:
+    """Slow copies, where the recipe wants them: of encoders that have seen the statistics of a batch."""
+    if recipe.slow is None:
+        return None
+    sample = stand_still(data.fetch(torch.arange(min(recipe.batch_size, len(data)))), recipe.still)
+    settle(encoders, cut(sample, recipe.views).views, sample.present)
+    parts = any(":" in node for node in recipe.graph.targets)
+    return SlowEncoders(encoders, recipe.slow, groups=recipe.key_groups, parts=parts)
 
 
 def try_encoders(encoders: Encoders, data: Dataset, recipe: Recipe) -> Embeddings:

@@ -5,6 +5,9 @@ from coview.views.colour import channels_of, chroma, colour, lightness, rgb_to_l
 from coview.views.cut import augmented, cut, look, stand_still
 from coview.views.field import field
 from coview.views.geometry import depth, normal
+from coview.views.in_turn import in_turn
+from coview.views.jitter import colour_jitter
+from coview.views.randaugment import rand_augment
 from coview.views.resample import centre_crop, random_resized_crop
 
 __all__ = [
@@ -13,13 +16,16 @@ __all__ = [
     "channels_of",
     "chroma",
     "colour",
+    "colour_jitter",
     "crop_and_flip",
     "cut",
     "depth",
     "field",
+    "in_turn",
     "lightness",
     "look",
     "normal",
+    "rand_augment",
     "random_resized_crop",
     "rgb_to_lab",
     "split",

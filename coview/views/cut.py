@@ -23,11 +23,15 @@ def cut(
     )
 
 
-def augmented(sample: Sample, augment: Augment | None, generator: torch.Generator | None = None) -> Sample:
-    """The same samples with their fields augmented, all alike."""
+def augmented(
+    sample: Sample, augment: Augment | None, generator: torch.Generator | None = None, *, crops: int = 1
+) -> Sample:
+    """The same samples with their fields augmented, all alike; for two crops, twice."""
     if augment is None:
         return sample
-    return replace(sample, fields=augment(sample.fields, generator or torch.default_generator))
+    generator = generator or torch.default_generator
+    first = augment(sample.fields, generator)
+    return replace(sample, fields=first, second=augment(sample.fields, generator) if crops == 2 else None)
 
 
 def stand_still(sample: Sample, still: Still | None) -> Sample:

@@ -30,7 +30,7 @@ def random_resized_crop(
 
     Pictures ("rgb") are interpolated, at `smooth` x `smooth` points a pixel; other maps take the nearest value.
     """
-    extent = _extent(fields)
+    extent = extent_of(fields)
     if extent is None:
         return fields
     boxes = random_boxes(extent, generator, scale=scale, ratio=ratio)
@@ -40,7 +40,7 @@ def random_resized_crop(
 
 def centre_crop(fields: Fields, *, size: int, shorter: int | None = None, smooth: int = 1) -> Fields:
     """The square in the middle that has `size` pixels once the shorter side has `shorter` (by default 8/7 of it)."""
-    extent = _extent(fields)
+    extent = extent_of(fields)
     if extent is None:
         return fields
     side = extent.amin(1) * (size / (shorter or round(size * 8 / 7)))
@@ -86,7 +86,9 @@ def resample(
     fine = _places(boxes, canvas, fields.get(EXTENT), size * smooth, mirrored)
     rows, columns = (side.long() for side in _places(boxes, canvas, fields.get(EXTENT), size, mirrored))
     moved = {
-        name: _interpolate(values, *fine, smooth) if name in pictures else take(values, rows, columns)
+        name: interpolate(values, fine[0][:, :, None], fine[1][:, None, :], points=smooth)
+        if name in pictures
+        else take(values, rows, columns)
         for name, values in maps.items()
     }
     if "flow" in moved:  # in pixels, which are others now
@@ -97,7 +99,7 @@ def resample(
     return {name: values for name, values in {**fields, **moved}.items() if name != EXTENT}
 
 
-def _extent(fields: Fields) -> Float[Tensor, "B 2"] | None:
+def extent_of(fields: Fields) -> Float[Tensor, "B 2"] | None:
     """Height and width of each sample; None where there are no maps."""
     maps = {name: values for name, values in fields.items() if values.ndim >= 4}
     if not maps:
@@ -138,15 +140,25 @@ def _places(
     return places[0], places[1]
 
 
-def _interpolate(
-    values: Tensor, down: Float[Tensor, "B S"], across: Float[Tensor, "B S"], points: int
+def interpolate(
+    values: Tensor,
+    down: Float[Tensor, "B #S #S"],
+    across: Float[Tensor, "B #S #S"],
+    *,
+    points: int = 1,
+    cover: Float[Tensor, "B S S"] | None = None,
 ) -> Tensor:
-    """The values between four pixels each, averaged over the points of a new pixel; in the values' own type."""
+    """The values between four pixels each, averaged over the points of a new pixel; in the values' own type.
+
+    `cover` is how much of each point lies in the picture; the rest of it is zero.
+    """
     shape, kind = values.shape, values.dtype
     flat = values.reshape(shape[0], -1, *shape[-2:]).float()
     x, y = 2 * across / shape[-1] - 1, 2 * down / shape[-2] - 1
-    grid = torch.stack(torch.broadcast_tensors(x[:, None, :], y[:, :, None]), -1)
+    grid = torch.stack(torch.broadcast_tensors(x, y), -1)
     found = F.grid_sample(flat, grid, mode="bilinear", padding_mode="border", align_corners=False)
+    if cover is not None:
+        found = found * cover[:, None]
     if points > 1:
         found = F.avg_pool2d(found, points)
     if not kind.is_floating_point:

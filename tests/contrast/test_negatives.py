@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from coview.contrast import Bank, InBatch, Queue, softmax_loss
+from coview.contrast import Bank, InBatch, NCELoss, Queue, softmax_loss
 from coview.contrast.negatives.bank import OUT, WRITTEN
+from coview.types import Candidates
 
 SAMPLES, DIM, BATCH = 37, 5, 6
 
@@ -195,9 +196,44 @@ def test_queue_keeps_the_latest_and_leaves_out_self():
     current = torch.randn(2, DIM)
     candidates = queue.candidates("v", current, torch.tensor([13, 40]))
     assert candidates.valid is not None
-    assert candidates.valid.sum(1).tolist() == [1 + 4, 1 + 5]
+    assert candidates.valid.tolist() == [True] * 2 + [
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]  # the row of 13 is in the third
     assert torch.equal(candidates.keys[candidates.match], current)
-    assert not any(torch.equal(key, rows[3]) for key in candidates.keys[candidates.valid[0]])
+    there = candidates.keys[candidates.valid]
+    assert sorted(there.tolist()) == sorted([*current.tolist(), rows[2].tolist(), *rows[4:].tolist()])
+    nobody = queue.candidates("v", current[:0], torch.tensor([], dtype=torch.long))
+    assert nobody.valid is not None
+    assert nobody.valid.all()
+
+
+@pytest.mark.parametrize("loss", [softmax_loss, NCELoss(20, "exact")])
+def test_queue_has_each_sample_of_the_batch_once_and_newest(loss):
+    """Written out: the batch's current keys, and the last five keys of all others."""
+    queue = Queue(["v"], 5, DIM)
+    earlier = F.normalize(torch.randn(9, DIM), dim=1)
+    whose = [3, 1, 4, 15, 9, 2, 6, 5, 8]
+    for first in (0, 3, 6):
+        queue.update({"v": earlier[first : first + 3]}, torch.tensor(whose[first : first + 3]))
+    index = torch.tensor([9, 7, 8, 2])
+    query, current = 3 * torch.randn(4, DIM), F.normalize(torch.randn(4, DIM), dim=1)
+    others = [key for key, owner in list(zip(earlier, whose, strict=True))[-5:] if owner not in (9, 7, 8, 2)]
+    assert len(others) == 2
+    keys = torch.stack([*current, *others])
+    wanted = loss(query, Candidates(keys, torch.arange(4)))
+    torch.testing.assert_close(loss(query, queue.candidates("v", current, index)), wanted)
+
+
+def test_queue_keeps_rows_in_a_precision():
+    assert Queue(["v"], 3, DIM, precision="bfloat16").get_buffer("rows_v").dtype == torch.bfloat16
+    with pytest.raises(ValueError, match=r"precision must be .* got 'half'"):
+        Queue(["v"], 3, DIM, precision="half")
+    with pytest.raises(ValueError, match="a queue holds 1 row or more, got size=0"):
+        Queue(["v"], 0, DIM)
 
 
 def test_queue_skips_what_is_missing_and_takes_the_end_of_a_large_batch():

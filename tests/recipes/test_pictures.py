@@ -14,7 +14,7 @@ from coview.recipes.pictures import Pictures, count_pictures, pictures
 from coview.training import Recipe, fit
 
 OF_PICTURES = [name for name, make in shipped_recipes().items() if inspect.signature(make).parameters]
-ROOMS = {"data.samples": 48, "batch_size": 12, "log_every": 1}
+ROOMS = {"data.samples": 48, "batch_size": 16, "log_every": 1, "learning_rate": 1e-3}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def root(tmp_path_factory):
 def small(name: str, **settings) -> Recipe:
     """A recipe with thin encoders, not compiled."""
     recipe, _ = find_recipe(name)
-    # With eight channels in this layout torch 2.15 can crash on a CPU, in the gradient of a 1x1 convolution of stride 2.
+    # With eight channels in this layout torch 2.15 crashes on some CPUs, in the gradient of a strided 1x1 convolution.
     settings |= {"compile": False, "channels_last": False}
     for view, part in recipe.encoders.items():
         path = f"encoders.{view}"
@@ -58,16 +58,16 @@ def test_two_steps_on_its_own_data(name, root, tmp_path):
 
 # Made by these recipes on a CPU. They are to change only with a line in CHANGELOG.md that says so.
 CURVES = {
-    "stl10_nce@scenes": [],
-    "stl10_patch@scenes": [],
-    "cifar10@scenes": [],
+    "stl10_nce@scenes": [18.6159, 19.6261, 20.0510, 19.0482, 18.9834],
+    "stl10_patch@scenes": [48.0414, 46.9475, 47.0474, 45.0002, 45.5664],
+    "cifar10@scenes": [8.0600, 8.5400, 8.7429, 8.1416, 8.0075],
 }
 
 
 @pytest.mark.parametrize("name", list(CURVES))
 def test_the_loss_goes_as_it_went(name, tmp_path):
     fit(small(name, steps=5, **ROOMS), tmp_path / "run")
-    assert losses(tmp_path / "run") == pytest.approx(CURVES[name], rel=5e-3)
+    assert losses(tmp_path / "run") == pytest.approx(CURVES[name], rel=2e-3)
 
 
 @pytest.mark.parametrize(

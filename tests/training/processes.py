@@ -13,7 +13,7 @@ from toys import SIZES, tables, toy
 from coview.contrast import Bank, BilinearCritic
 from coview.data import Resident
 from coview.recipes.measure import look_in
-from coview.training import Recipe, Training, fit
+from coview.training import Recipe, Training, fit, in_batch, queue
 from coview.training.loop import epoch_order
 
 
@@ -45,9 +45,15 @@ def with_gaps() -> Recipe:
     )
 
 
+def slowly() -> Recipe:
+    """Keys of slow copies, of another crop, in a queue."""
+    return replace(toy(), slow=0.8, crops=2, negatives=partial(queue, size=40))
+
+
 def held(training: Training) -> dict[str, torch.Tensor]:
     """Everything that was learned or remembered, by name."""
-    return {**training.encoders.state_dict(), **training.objective.state_dict()}
+    slow = training.slow.state_dict() if training.slow else {}
+    return {**training.encoders.state_dict(), **training.objective.state_dict(), **slow}
 
 
 def main(folder: Path) -> None:
@@ -65,6 +71,9 @@ def main(folder: Path) -> None:
     keep("gaps", fit(with_gaps(), folder / "gaps"))
     often = replace(toy(), probe_every=1)
     keep("looked", fit(often, folder / "looked", look_in=look_in(often)))
+    keep("slow", fit(slowly(), folder / "slow"))
+    both = replace(slowly(), slow=None, negatives=in_batch)
+    keep("both", fit(both, folder / "both"))
     try:
         fit(replace(toy(), batch_size=15), folder / "odd")
     except ValueError as error:

@@ -25,6 +25,8 @@ VARIANTS = {
     ),
     "queue": lambda: replace(toy(), negatives=partial(queue, size=24)),
     "in batch": lambda: replace(toy(), negatives=in_batch),
+    "slow": lambda: replace(toy(), negatives=partial(queue, size=24), slow=0.8),
+    "slow, shuffled": lambda: replace(toy(), negatives=partial(queue, size=24), slow=0.8, key_groups=2),
     "empty at first": lambda: replace(toy(), negatives=partial(Bank, draw="all", start="empty")),
 }
 
@@ -36,6 +38,13 @@ def rows(folder):
 def plain(recipe):
     """Nothing drawn on the host's generator, so that it runs on any device."""
     return replace(recipe, augment=None)
+
+
+def on_any_device(fields, generator):
+    return {
+        name: values + 0.1 * torch.randn(values.shape, generator=generator, device=values.device)
+        for name, values in fields.items()
+    }
 
 
 @cuda
@@ -62,6 +71,19 @@ def test_a_captured_run_goes_on_from_its_checkpoint(tmp_path):
     assert parts.hindrance is None
     for one, other in zip(parts.encoders.parameters(), whole.encoders.parameters(), strict=True):
         torch.testing.assert_close(one, other, rtol=0.02, atol=0.02)
+
+
+@cuda
+def test_two_crops_reach_the_graph(tmp_path):
+    """Of the same pictures the second crop alone differs; keys and so the loss must differ too."""
+    recipe = replace(toy(), negatives=partial(queue, size=24), slow=0.8, crops=2, augment=on_any_device)
+    training, take, sample = started(recipe)
+    for _ in range(BEFORE + 2):
+        advance(training, take, sample)
+    assert take.recording is not None
+    training.optimiser.param_groups[0]["lr"].fill_(0.0)
+    losses = {round(float(advance(training, take, sample).terms.sum()), 4) for _ in range(4)}
+    assert len(losses) == 4
 
 
 @cuda

@@ -34,7 +34,7 @@ def test_both_processes_hold_the_same_whatever_happens(tmp_path):
     assert done.returncode == 0, done.stderr
     found = {
         name: [torch.load(tmp_path / f"{name}-{rank}.pt", weights_only=True) for rank in (0, 1)]
-        for name in ("plain", "whole", "parts", "gaps", "looked")
+        for name in ("plain", "whole", "parts", "gaps", "looked", "slow", "both")
     }
     for name, (first, second) in found.items():
         assert_same(first, second, name)

@@ -1,24 +1,31 @@
-"""A queue of the most recent embeddings of each view, as MoCo keeps it."""
+"""A queue of the most recent keys of each view, as MoCo keeps it."""
 
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from coview.contrast.negatives.bank import _dtype
 from coview.types import Candidates, Embeddings, Present, view_of
 
 
 class Queue(nn.Module):
-    """Candidates: the match is the current embedding, without gradient; negatives are the queue's other samples."""
+    """Candidates: the current keys of the batch, without gradient, and the queue's rows of all other samples.
+
+    The match is the current key; what the queue holds of the batch's own samples is older, and stands aside for all
+    anchors alike, so that they share one set of keys. Rows are kept in `precision`, as those of a bank.
+    """
 
     steady = True
 
-    def __init__(self, views: Sequence[str], size: int, dim: int) -> None:
+    def __init__(self, views: Sequence[str], size: int, dim: int, *, precision: str = "auto") -> None:
         super().__init__()
+        if size < 1:
+            raise ValueError(f"a queue holds 1 row or more, got size={size}")
         self.views, self.size = tuple(views), size
         for view in self.views:
-            self.register_buffer(f"rows_{view}", torch.zeros(size, dim))
+            self.register_buffer(f"rows_{view}", torch.zeros(size, dim, dtype=_dtype(precision)))
             self.register_buffer(
                 f"index_{view}", torch.full((size,), -1)
             )  # whose row it is; -1: not filled yet
@@ -26,10 +33,10 @@ class Queue(nn.Module):
 
     def candidates(self, target: str, embedding: Float[Tensor, "B D"], index: Int[Tensor, "B"]) -> Candidates:
         rows, owner = self._of("rows", target), self._of("index", target)
-        own = torch.eye(len(index), dtype=torch.bool, device=index.device)
-        others = (owner[None, :] != index[:, None]) & (owner >= 0)
         keys = torch.cat([embedding.detach().to(rows.dtype), rows])
-        return Candidates(keys, torch.arange(len(index), device=index.device), torch.cat([own, others], 1))
+        others = (owner >= 0) & ~_among(owner, index)
+        valid = torch.cat([torch.ones_like(index, dtype=torch.bool), others])
+        return Candidates(keys, torch.arange(len(index), device=index.device), valid)
 
     @torch.no_grad()
     def update(self, embeddings: Embeddings, index: Int[Tensor, "B"], present: Present | None = None) -> None:
@@ -49,3 +56,12 @@ class Queue(nn.Module):
         if view not in self.views:
             raise ValueError(f"the queue has no view '{view}': it was made for {', '.join(self.views)}")
         return self.get_buffer(f"{kind}_{view}")
+
+
+def _among(owner: Int[Tensor, "K"], index: Int[Tensor, "B"]) -> Bool[Tensor, "K"]:
+    """Which owners are in the batch, without a look at how many, and without a table of all pairs."""
+    if not len(index):
+        return torch.zeros_like(owner, dtype=torch.bool)
+    known = index.sort().values
+    place = torch.searchsorted(known, owner).clamp(max=len(known) - 1)
+    return known[place] == owner

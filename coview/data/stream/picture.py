@@ -2,8 +2,10 @@
 
 import functools
 import importlib
+import os
 from collections.abc import Callable
 from io import BytesIO
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from jaxtyping import UInt8
 from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
+Data = bytes | bytearray
 Decoder = Callable[[bytes], Tensor]
 """Bytes of a file -> a map [... H W], or fewer dimensions for what is no map; of a broken file it raises `BROKEN`."""
 
@@ -20,7 +23,7 @@ PIXELS = 50_000_000  # more are refused: a small file can claim to be a picture 
 RGB = 3  # torchvision's number for it
 
 
-def decode_picture(data: bytes, pixels: int = PIXELS) -> UInt8[Tensor, "3 H W"]:
+def decode_picture(data: Data, pixels: int = PIXELS) -> UInt8[Tensor, "3 H W"]:
     """A picture file of any kind that Pillow knows: 16 bits are cut to 8, of several frames the first is taken."""
     operators = torchvision_operators()
     try:
@@ -33,7 +36,7 @@ def decode_picture(data: bytes, pixels: int = PIXELS) -> UInt8[Tensor, "3 H W"]:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
-def open_image(data: bytes, pixels: int) -> Image.Image:
+def open_image(data: Data, pixels: int) -> Image.Image:
     """A picture of which only the header has been read, refused if it is too large."""
     if not data:
         raise ValueError("the file is empty")
@@ -46,9 +49,21 @@ def open_image(data: bytes, pixels: int) -> Image.Image:
     return image
 
 
-def as_tensor(data: bytes) -> UInt8[Tensor, "bytes"]:
+def read_file(path: str | PathLike[str]) -> bytearray:
+    """The bytes of a file, which torch can then use where they are; other threads run while the disk is asked."""
+    with open(path, "rb", buffering=0) as file:
+        data = bytearray(os.fstat(file.fileno()).st_size)
+        rest = memoryview(data)
+        while rest and (count := file.readinto(rest)):
+            rest = rest[count:]
+        left = len(rest)
+        rest.release()
+        return data[: len(data) - left] if left else data
+
+
+def as_tensor(data: Data) -> UInt8[Tensor, "bytes"]:
     """The bytes of a file as torchvision takes them."""
-    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+    return torch.frombuffer(data if isinstance(data, bytearray) else bytearray(data), dtype=torch.uint8)
 
 
 @functools.cache
@@ -58,7 +73,7 @@ def torchvision_operators() -> Any:
     return torch.ops.image
 
 
-def _torchvision(operators: Any, data: bytes) -> UInt8[Tensor, "3 H W"] | None:
+def _torchvision(operators: Any, data: Data) -> UInt8[Tensor, "3 H W"] | None:
     """Decoded without holding up the other workers; None where torchvision cannot, and Pillow is to say why."""
     try:
         picture = operators.decode_image(as_tensor(data), RGB, False)

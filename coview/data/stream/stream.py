@@ -14,7 +14,7 @@ from torch import Tensor
 from coview.data.stream.ahead import made_ahead
 from coview.data.stream.beside import Beside
 from coview.data.stream.broken import Broken, Fault, all_broken, stand_ins
-from coview.data.stream.picture import BROKEN, PIXELS, Decoder, decode_picture
+from coview.data.stream.picture import BROKEN, PIXELS, Decoder, decode_picture, read_file
 from coview.data.stream.stack import EXTENT, extent_of, stack
 from coview.data.stream.together import Jpeg, Together, decode_together, device_decoder, goes_together
 from coview.names import did_you_mean
@@ -116,10 +116,9 @@ class Stream:
 
     def _open(self, name: str, path: str | PathLike[str], wait: bool) -> Tensor | Jpeg | Exception:
         try:
-            with open(path, "rb", buffering=0) as file:
-                data = file.read()
+            data = read_file(path)
             if name in self.decoders:
-                return self.decoders[name](data)
+                return self.decoders[name](bytes(data))
             if wait and goes_together(data, self.pixels):
                 return Jpeg(data)
             return decode_picture(data, self.pixels)

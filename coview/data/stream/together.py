@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from coview.data.stream.picture import BROKEN, RGB, Decoder, as_tensor, torchvision_operators
+from coview.data.stream.picture import BROKEN, RGB, Data, Decoder, as_tensor, torchvision_operators
 
 # Markers in a JPEG: the start of its pixels, their end, how they are stored, and in which colours.
 SCAN, END = b"\xff\xda", b"\xff\xd9"
@@ -25,7 +25,7 @@ Together = Callable[[list[Tensor]], list[Tensor]]
 class Jpeg:
     """A picture that waits to be decoded together with others."""
 
-    data: bytes
+    data: Data
 
 
 @functools.cache
@@ -48,7 +48,7 @@ def device_decoder(device: torch.device) -> Together | None:
     return decode
 
 
-def goes_together(data: bytes, pixels: int) -> bool:
+def goes_together(data: Data, pixels: int) -> bool:
     """Whether a file is surely a JPEG for the device; all others are judged by the decoder of the workers.
 
     Read here, since Pillow takes longer for the header than the disk for the file.
@@ -66,7 +66,7 @@ def goes_together(data: bytes, pixels: int) -> bool:
     return False
 
 
-def _is_plain(frame: bytes, pixels: int) -> bool:
+def _is_plain(frame: Data, pixels: int) -> bool:
     """Whether a frame has 8 bits, a size that is allowed, and grey or YCbCr values."""
     height, width = (int.from_bytes(frame[place : place + 2], "big") for place in (1, 3))
     channels = frame[6::3]  # their names
@@ -91,7 +91,7 @@ def decode_together(jpegs: list[Jpeg], together: Together, alone: Decoder) -> li
 
 def _decode_alone(jpeg: Jpeg, alone: Decoder) -> Tensor | Exception:
     try:
-        return alone(jpeg.data)
+        return alone(bytes(jpeg.data))
     except BROKEN as error:
         return error
 

@@ -85,7 +85,7 @@ def hsv(rgb: Picture, wanted: Sequence[int]) -> Channels:
     highest = torch.maximum(torch.maximum(red, green), blue)
     span = highest - torch.minimum(torch.minimum(red, green), blue)
     channels = (
-        lambda: _hue(red, green, blue, highest, span.clamp(min=1)),
+        lambda: hue(red, green, blue, highest, span.clamp(min=1)),
         lambda: span / highest.clamp(min=1),  # black: 0
         lambda: highest / 255,
     )
@@ -118,7 +118,7 @@ def _cube_root(value: Tensor) -> Tensor:
     return torch.where(value > 0.008856, value.clamp(min=1e-6) ** (1 / 3), 7.787 * value + 16 / 116)
 
 
-def _hue(red: Tensor, green: Tensor, blue: Tensor, highest: Tensor, span: Tensor) -> Tensor:
+def hue(red: Tensor, green: Tensor, blue: Tensor, highest: Tensor, span: Tensor) -> Tensor:
     """Once around from red over green and blue, 0 to 1; grey is 0."""
     behind = torch.where(highest == green, 2 + (blue - red) / span, 4 + (red - green) / span)
     return torch.where(highest == red, (green - blue) / span, behind) / 6 % 1
