@@ -1,12 +1,21 @@
 """One encoder per view, applied to the samples that have the view."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from coview.types import Embeddings, Present, Views, node_of
+
+
+@dataclass(frozen=True)
+class SameAs:
+    """In place of an encoder's maker: the view is encoded by the encoder of another view, weights and all."""
+
+    view: str
+
 
 Parts = dict[str, Tensor]
 """What one encoder says of a view, by part: {"": [B D], "conv2": [B P D]}; the part without a name is the whole."""

@@ -1,5 +1,6 @@
 """Procedures: the train step, the loop around it, checkpoints and run folders."""
 
+from coview.training.apart import apart
 from coview.training.checkpoint import TrainingError
 from coview.training.looks import LookIn
 from coview.training.loop import fit
@@ -15,6 +16,7 @@ __all__ = [
     "RunFolder",
     "Training",
     "TrainingError",
+    "apart",
     "contrast",
     "describe",
     "fit",

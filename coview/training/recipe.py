@@ -22,6 +22,7 @@ from coview.contrast import (
 )
 from coview.contrast.objective import Loss
 from coview.data import Dataset
+from coview.encoders import SameAs
 from coview.names import did_you_mean
 from coview.types import Augment, Present, Still, View
 
@@ -78,7 +79,7 @@ class Recipe:
 
     data: Callable[[str], Dataset]  # split ("train", "test") -> dataset
     views: Mapping[str, View]
-    encoders: Mapping[str, Callable[[], nn.Module]]
+    encoders: Mapping[str, Callable[[], nn.Module] | SameAs]
     graph: PairGraph
     augment: Augment | None = None
     still: Still | None = None  # in place of `augment` where nothing is to be random: probes, contact sheets
@@ -132,12 +133,24 @@ class Recipe:
                 f"there is an encoder for view '{unseen[0]}', but the views are {', '.join(self.views)}"
                 f"{did_you_mean(unseen[0], self.views)}"
             )
+        _check_shared(self.encoders)
         _check_keys(self)
         least = {"epochs": 1, "batch_size": 2, "log_every": 1, "save_every": 1, "probe_every": 1}
         for name, number in least.items():
             value = getattr(self, name)
             if value is not None and value < number:
                 raise ValueError(f"{name} must be {number} or more, got {value}")
+
+
+def _check_shared(encoders: Mapping[str, Callable[[], nn.Module] | SameAs]) -> None:
+    """Refuse a view that is to share the encoder of one that has none of its own."""
+    own = [name for name, make in encoders.items() if not isinstance(make, SameAs)]
+    for name, make in encoders.items():
+        if isinstance(make, SameAs) and make.view not in own:
+            raise ValueError(
+                f"view '{name}' is to share the encoder of '{make.view}'{did_you_mean(make.view, own)}, "
+                f"but encoders of their own have {', '.join(own) or 'none'}"
+            )
 
 
 def _check_keys(recipe: Recipe) -> None:

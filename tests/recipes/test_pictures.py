@@ -13,7 +13,11 @@ from coview.recipes.find import find_recipe, shipped_recipes
 from coview.recipes.pictures import Pictures, count_pictures, pictures
 from coview.training import Recipe, fit
 
-OF_PICTURES = [name for name, make in shipped_recipes().items() if inspect.signature(make).parameters]
+OF_PICTURES = [
+    name
+    for name, make in shipped_recipes().items()
+    if inspect.signature(make).parameters and make.__module__ != "coview.recipes.video"
+]
 ROOMS = {"data.samples": 48, "batch_size": 16, "log_every": 1, "learning_rate": 1e-3}
 
 

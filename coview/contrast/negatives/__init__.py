@@ -4,13 +4,14 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
+from coview.contrast.negatives.apart import Apart
 from coview.contrast.negatives.bank import Bank
 from coview.contrast.negatives.batch import InBatch
 from coview.contrast.negatives.patches import Patches
 from coview.contrast.negatives.queue import Queue
 from coview.types import Candidates, Embeddings, Present
 
-__all__ = ["Bank", "InBatch", "Negatives", "Patches", "Queue"]
+__all__ = ["Apart", "Bank", "InBatch", "Negatives", "Patches", "Queue"]
 
 
 @runtime_checkable

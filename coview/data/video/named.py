@@ -84,13 +84,13 @@ def folds_of(name: str, root: Path) -> tuple[int, ...]:
 
 def _own(name: str, root: Path) -> Path:
     looked = [Path(name).expanduser().absolute(), root / name]
-    found = next((place for place in looked if place.is_dir()), None)
+    packed = [place.with_name(f"{place.name}-packed") for place in looked]
+    found = next((place for place in (*packed, *looked) if place.is_dir()), None)
     if found is None:
         known = (*SETS, "scenes")
         hint = "" if os.sep in name else f"{did_you_mean(name, known)}; known are {', '.join(known)}"
         raise AbsentData(f"no clips '{name}' (looked for {looked[0]} and {looked[1]}){hint}")
-    packed = found.with_name(f"{found.name}-packed")
-    return packed if packed.is_dir() else found
+    return found
 
 
 def _opened(layout: Layout, names: list[str], title: str, wanted: Takes, limit: int) -> Clips:

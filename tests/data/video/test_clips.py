@@ -4,25 +4,13 @@ import zipfile
 
 import pytest
 import torch
+from packed import pack
 
 from coview.data import Dataset
 from coview.data.video import BrokenClip, Clips, Pack, Takes, clip_data, takes, write_pack
 from coview.data.video.layouts import hmdb51, ucf101
 from coview.data.video.memory import MemorySource
 from coview.data.video.packs import PackedSource
-
-
-def counted(length: int, mark: int):
-    """Frames whose grey is their number, and flows that are theirs; `mark` tells clips apart."""
-    numbers = torch.arange(length, dtype=torch.uint8)[:, None, None, None]
-    rgb = (numbers * 8 + mark).expand(length, 3, 16, 24).contiguous()
-    flow = numbers[:-1].to(torch.int8).expand(length - 1, 2, 16, 24).contiguous()
-    return rgb, flow
-
-
-def pack(path, length: int, mark: int = 0, *, flow: bool = True):
-    rgb, codes = counted(length, mark)
-    write_pack(path, rgb, codes if flow else None, {"rate": 15.0})
 
 
 @pytest.fixture
