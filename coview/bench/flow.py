@@ -24,7 +24,7 @@ class Size:
     width: int
 
 
-SIZES = {"cuda": Size(64, 192, 64, 240, 320), "cpu": Size(4, 96, 2, 120, 160)}
+SIZES = {"cuda": Size(64, 192, 64, 240, 320), "cpu": Size(16, 96, 2, 120, 160)}
 WAYS: dict[str, TVL1] = {
     "TV-L1": TVL1(),
     "TV-L1, 2 rounds a warp": TVL1(outer=2),

@@ -4,17 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from torch import nn
+
+from coview.contrast import core_graph
 from coview.data.images.place import data_root
-from coview.data.video.named import folds_of
+from coview.data.video.named import find_layout, folds_of
+from coview.encoders import SameAs
 from coview.probes.action import FineTuning
 from coview.recipes.action import found_again, recognise
 from coview.recipes.clip_sets import clip_set, count_clips
-from coview.recipes.measure import probe
+from coview.recipes.measure import features, probe
 from coview.studies.claims import Claim, beats, every
 from coview.studies.measures import accuracy
 from coview.studies.study import Measure, Row, Study
 from coview.studies.subject import Subject
 from coview.studies.ways import RANDOM, SUPERVISED
+from coview.views import frame
 
 PAPER = {
     "random": {"UCF-101": 48.2, "HMDB-51": 19.5},
@@ -62,10 +67,18 @@ def retrieval(subject: Subject, *, view: str = "frame", layer: str = "conv5") ->
     return {f"R@{k}": recall for k, recall in found.items()}
 
 
-def side_by_side(subject: Subject, *, layer: str = "conv5") -> float:
-    """Percent right by a linear probe of all views that the run has."""
-    found = subject.features(layer)
-    return probe(found, list(found["train"].values), subject.classes, seed=subject.recipe.seed).accuracy
+def two_frames(subject: Subject, *, layer: str = "conv5") -> float:
+    """Percent right by a linear probe of what the encoder of frames says of i_t and of i_t+k, side by side."""
+    names, trained = ("frame", "later"), subject.recipe
+    recipe = replace(
+        trained,
+        views={name: partial(frame, at=at) for at, name in enumerate(names)},
+        encoders={"frame": trained.encoders["frame"], "later": SameAs("frame")},
+        graph=core_graph("frame", ["later"]),
+    )
+    encoders = nn.ModuleDict(dict.fromkeys(names, subject.encoders["frame"]))
+    found = features(encoders, recipe, subject.splits, layer)
+    return probe(found, names, subject.classes, seed=recipe.seed).accuracy
 
 
 def rows(data: str) -> Sequence[Row]:
@@ -109,10 +122,13 @@ def _measures(name: str, data: str) -> Mapping[str, Measure]:
     """Of rendered clips a frame alone cannot tell the motion: there all views are probed side by side."""
     if data == "scenes":
         flow = {} if name == "V" else {FLOW: partial(accuracy, layer="conv5", views=("flow",))}
-        return {ALL: partial(side_by_side, layer="conv5"), **flow}
+        return {ALL: partial(accuracy, layer="conv5"), **flow}
     tuned = {"ucf101": "UCF-101", "hmdb51": "HMDB-51"}.get(data, ACTION)
     again = {"linear": partial(accuracy, layer="conv5", views=("frame",)), "retrieval": retrieval}
-    return {tuned: partial(action, tuning=FineTuning(epochs=60)), **again}
+    found = {tuned: partial(action, tuning=FineTuning(epochs=60)), **again}
+    if data == "ucf101" and _is_there("hmdb51"):
+        found["HMDB-51"] = partial(action, on="hmdb51", tuning=FineTuning(epochs=60))
+    return found
 
 
 def _claims(column: str, where: str) -> tuple[Claim, ...]:
@@ -124,6 +140,14 @@ def _claims(column: str, where: str) -> tuple[Claim, ...]:
 
 def _above(column: str):
     return every(beats("V+D", "V", column), beats("V+D", "D", column))
+
+
+def _is_there(name: str) -> bool:
+    try:
+        find_layout(name, data_root(None))
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _name(subject: Subject) -> str:

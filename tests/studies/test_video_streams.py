@@ -41,8 +41,8 @@ def test_measures_of_a_run(tmp_path):
     tuned = partial(study.action, tuning=FineTuning(epochs=1, hidden=8), frames=2, crops=1)
     hits = 8 * tuned(subject) / 100
     assert hits == pytest.approx(round(hits)), "two splits with four clips to test on each"
+    assert 0 <= study.two_frames(subject) <= 100
     assert list(study.retrieval(subject)) == ["R@1", "R@5", "R@10"]
-    assert 0 <= study.side_by_side(subject) <= 100
 
 
 def test_absent_clips_say_how_to_get_them(monkeypatch, tmp_path):
