@@ -16,7 +16,8 @@ from coview.contrast import Bank, CosineCritic, Objective, full_graph
 from coview.probes import layer_features
 from coview.recipes.find import find_recipe
 from coview.training import Recipe, override
-from coview.training.state import make_fabric, prepare
+from coview.training.fabric import make_fabric
+from coview.training.state import prepare
 from coview.views import cut
 
 HOME = Path(__file__).parents[1]
@@ -160,7 +161,8 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     assert training.recipe is mine
     assert set(training.encoders.state_dict()) > {"near.embedding.weight"}
     assert [edge[:2] for edge in names["patchy"].graph.edges][:2] == [("L", "ab:conv2"), ("L", "ab:conv3")]
-    for aside, first in ((names["patchy"], "L->ab:conv2"), (names["guess"], "L->depth")):
+    asides = {"patchy": "L->ab:conv2", "guess": "L->depth", "puzzled": "L->ab", "headed": "L->ab"}
+    for aside, first in ((names[name], pair) for name, pair in asides.items()):
         embeddings, terms = first_terms(aside)
         assert next(iter(terms)) == first
         assert all(term.isfinite() for term in terms.values())

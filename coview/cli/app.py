@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+STOPPED = 75  # the exit code of a training that was asked to stop, and saved what it had
+
 app = typer.Typer(
     help="Contrastive multiview coding: learn representations by contrasting views of the same thing.",
     epilog="Start with `coview demo`. Put --debug anywhere to see where an error comes from.",
@@ -426,17 +428,18 @@ def _explain(error: Exception) -> int:
     known = isinstance(
         error, ValueError | IndexError | FileNotFoundError | FileExistsError | ModuleNotFoundError
     )
-    expected = known or isinstance(error, OSError) or type(error).__name__ == "TrainingError"
+    code = getattr(error, "exit_code", None)  # of training that cannot go on, or was asked to stop
+    expected = known or isinstance(error, OSError) or code is not None
     prefix = "" if expected else f"unexpected {type(error).__name__}: "
-    _say(
-        f"{prefix}{_one_line(str(error))}{'' if expected else ' (--debug shows where)'}", everywhere=not known
-    )
-    return 2 if known else 1
+    where = "" if expected else " (--debug shows where)"
+    _say(f"{prefix}{_one_line(str(error))}{where}", everywhere=not known and code != STOPPED)
+    return 2 if known else code or 1
 
 
 def _say(message: str, *, everywhere: bool = False) -> None:
-    """Under torchrun wrong use is met by every process and said by the first; what goes wrong may be met by one."""
-    if everywhere or os.environ.get("RANK", "0") == "0" or "WORLD_SIZE" not in os.environ:
+    """Of several processes wrong use is met by every one and said by the first; what goes wrong may be met by one."""
+    rank = os.environ.get("RANK") or os.environ.get("SLURM_PROCID") or "0"
+    if everywhere or rank == "0":
         print(f"coview: {message}", file=sys.stderr)
 
 

@@ -119,13 +119,20 @@ def full_graph(views: Sequence[str]) -> PairGraph:
     return PairGraph(combinations(views, 2))
 
 
-def patch_graph(views: Sequence[str], layers: Sequence[str]) -> PairGraph:
-    """Each view as a whole against cells of the others' early layers; one view against its own, as DIM (appendix)."""
+def patch_graph(views: Sequence[str], layers: Sequence[str], *, core: str | None = None) -> PairGraph:
+    """Each view as a whole against cells of the others' early layers; one view against its own, as DIM (appendix).
+
+    With a `core` view, it alone is contrasted with each of the others, both ways.
+    """
     if not views or not layers or len(set(views)) != len(views) or len(set(layers)) != len(layers):
         raise ValueError(
             f"a patch graph needs different views and different layers, got {list(views)} and {list(layers)}"
         )
-    pairs = list(permutations(views, 2)) or [(views[0], views[0])]
+    if core is not None and core not in views:
+        raise ValueError(f"the core view '{core}' is none of {list(views)}")
+    pairs = [pair for pair in permutations(views, 2) if core is None or core in pair] or [
+        (views[0], views[0])
+    ]
     return PairGraph([(whole, f"{other}:{layer}") for whole, other in pairs for layer in layers])
 
 

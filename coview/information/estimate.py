@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Shaped
 from torch import Tensor
 
-from coview.information.bounds import BOUNDS, MINE, Bound, Choices
+from coview.information.bounds import BOUNDS, INFONCE, MINE, Bound, Choices
 from coview.information.check import known_beforehand
 from coview.information.critic import MakeCritic, separable
 from coview.information.pairs import Pairs, TensorPairs, fetch_many
@@ -160,6 +160,9 @@ def _warnings(found: Estimate, *, settled: bool) -> Iterator[str]:
         )
     if not settled:
         yield "has not settled: the second half of the steps still gained; raise steps"
+    safe = found.others.get(INFONCE.name, -math.inf)
+    if safe > 1.1 * found.nats + 0.05:
+        yield f"a few wrong pairs spoil it: InfoNCE, by the same critics, proves {safe:.2f} nats"
     if found.training > 1.5 * max(found.nats, 0.0) + 0.1:
         yield (
             f"the critics know the pairs they learned from by heart ({found.training:.2f} nats there): "

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from coview.information.canonical import canonical, whitened
 from coview.information.towers import Scaled, tower
 
+QUICK = 8.0  # times the learning rate of the networks is that of the Gaussian score's weights
+
 
 class Said(NamedTuple):
     """What the networks say of a batch of both views, and the two factors of the Gaussian score."""
@@ -21,7 +23,10 @@ class Said(NamedTuple):
 
 
 class GaussianScore(nn.Module):
-    """log p(v1, v2) / p(v1) p(v2) of Gaussians correlated one to one, but for a constant, as a product of two sides."""
+    """log p(v1, v2) / p(v1) p(v2) of Gaussians correlated one to one, but for a constant, as a product of two sides.
+
+    Each direction has a weight that is learned, since views need not be Gaussian.
+    """
 
     gain: Tensor
     bend: Tensor
@@ -31,14 +36,20 @@ class GaussianScore(nn.Module):
         spread = 1 - correlation**2
         self.register_buffer("gain", correlation / spread)
         self.register_buffer("bend", -(correlation**2) / (2 * spread))
+        self.log_weight = nn.Parameter(torch.zeros_like(correlation))
 
     def query(self, first: Float[Tensor, "B _"]) -> Float[Tensor, "B _"]:
-        mine = first[:, : len(self.gain)]
-        return torch.cat([mine * self.gain, (mine**2 @ self.bend)[:, None], torch.ones_like(mine[:, :1])], 1)
+        mine, weight = first[:, : len(self.gain)], self._weight()
+        own = mine**2 @ (self.bend * weight)
+        return torch.cat([mine * (self.gain * weight), own[:, None], torch.ones_like(mine[:, :1])], 1)
 
     def key(self, second: Float[Tensor, "B _"]) -> Float[Tensor, "B _"]:
         mine = second[:, : len(self.gain)]
-        return torch.cat([mine, torch.ones_like(mine[:, :1]), (mine**2 @ self.bend)[:, None]], 1)
+        own = mine**2 @ (self.bend * self._weight())
+        return torch.cat([mine, torch.ones_like(mine[:, :1]), own[:, None]], 1)
+
+    def _weight(self) -> Float[Tensor, "K"]:
+        return (QUICK * self.log_weight).exp()
 
 
 class Sides(nn.Module):

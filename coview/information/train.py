@@ -16,6 +16,7 @@ from coview.information.critic import MakeCritic
 from coview.information.pairs import AT_ONCE, Pairs, fetch_many
 
 SHOWN = 2**26  # numbers of each view that a fresh critic is fitted to
+TRIFLE = 0.01  # share of the value, or nats, that training must add to what a critic starts with
 GAIN = 0.05  # share of the value, or nats, by which the last fifth of the looks is above the middle one: not settled
 
 
@@ -170,7 +171,9 @@ class _Watch:
         self.curve.append(Look(step, training, selection))
         value = min(training, selection)  # a rare pair that a critic is wildly wrong about may be in either
         if value > self.highest:
-            self.highest, self.best = value, deepcopy(self.critic.state_dict())
+            # What a critic starts with is sound; for next to nothing it is not given up.
+            self.highest = value if step else value + TRIFLE * max(abs(value), 1.0)
+            self.best = deepcopy(self.critic.state_dict())
 
     @property
     def settled(self) -> bool:

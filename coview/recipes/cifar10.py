@@ -59,3 +59,12 @@ def cifar10_combined(data_name: str = "cifar10") -> Recipe:
         slow=0.99,
         crops=2,
     )
+
+
+def cifar10_best(data_name: str = "cifar10") -> Recipe:
+    """The combination with each view against itself as well, and the last key of every picture among the candidates."""
+    return replace(
+        cifar10_combined(data_name),
+        graph=PairGraph([("L", "ab"), ("L", "L"), ("ab", "ab")]),
+        negatives=partial(queue, size=pictures(data_name).samples),
+    )

@@ -20,6 +20,7 @@ def rows(data: str) -> Sequence[Row]:
     return [
         Row(name="plain", recipe="cifar10", measures=NEIGHBOURS),
         Row(name="combined", recipe="cifar10_combined", measures=NEIGHBOURS),
+        Row(name="combined, each view against itself too", recipe="cifar10_best", measures=NEIGHBOURS),
         Row(name="random", recipe="cifar10", way=RANDOM, measures=NEIGHBOURS),
         *(
             Row(name=f"{name}, one full ResNet-18", paper={"kNN": percent})

@@ -88,6 +88,7 @@ def _job(study: Study, place: Place, row: Row, seed: int, settings: Sequence[str
     folder = place.runs / slug(study.name) / slug(place.data) / f"{slug(row.name)}-seed{seed}"
     count = samples[row.way.split] if row.way.split else 0
     count = min(count, getattr(recipe.data, "keywords", {}).get("samples") or count)  # --set data.samples
+    count = min(count, row.samples or count)
     return Job(row=row, seed=seed, recipe=recipe, origin=origin, folder=folder, samples=count)
 
 

@@ -10,6 +10,7 @@ import torch
 
 from coview.information import (
     INFONCE,
+    MINE,
     Estimate,
     Schedule,
     TensorPairs,
@@ -20,7 +21,7 @@ from coview.information import (
     mine,
     separable,
 )
-from coview.information.estimate import split_samples
+from coview.information.estimate import _warnings, split_samples
 
 SHORT = Schedule(steps=60, batch=256, looks=4, warmup=10)
 PLAIN = partial(separable, gaussian=False, width=64, dim=16)  # the networks alone
@@ -154,12 +155,20 @@ def test_the_same_seeds_give_the_same_estimate_and_leave_other_draws_alone():
 
 def test_at_its_ceiling_it_says_so():
     first, second = pairs(8.0, 2, 1500)
-    found = estimate(TensorPairs(first, second), bound=INFONCE, schedule=SHORT, seeds=1)
-    assert found.ceiling == pytest.approx(math.log(374))
-    assert found.nats < found.ceiling
-    assert any(
-        text.startswith("at its ceiling: 375 held-out samples tell 5.92 nats") for text in found.warnings
-    )
+    for bound, ceiling in ((INFONCE, math.log(374)), (MINE, 0.5 * math.log(375 * 374))):
+        found = estimate(TensorPairs(first, second), bound=bound, schedule=SHORT, seeds=1)
+        assert found.ceiling == pytest.approx(ceiling)
+        assert bound is MINE or found.nats < found.ceiling
+        text = f"at its ceiling: 375 held-out samples tell {ceiling:.2f} nats at most, and the information may be far"
+        assert any(warning.startswith(text) for warning in found.warnings)
+
+
+def test_where_a_few_wrong_pairs_spoil_mine_the_safer_bound_is_named():
+    """A critic that is wildly wrong about one pair among thousands."""
+    spoiled = Estimate("MINE", 1.0, 0.0, 900, 200, others={"InfoNCE": 2.0})
+    (warning,) = _warnings(spoiled, settled=True)
+    assert warning.endswith("InfoNCE, by the same critics, proves 2.00 nats")
+    assert not list(_warnings(replace(spoiled, nats=1.9), settled=True))
 
 
 def test_it_says_when_it_has_not_settled():
