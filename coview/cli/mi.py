@@ -85,8 +85,16 @@ def run_mi(which: Which, views: tuple[str, str], how: How, out: Path, console: C
         console.print(Text(f"! {warning}", style="yellow"), soft_wrap=True)
     figure = estimate_curves(found, title=f"{which.name}: what {first} and {second} share")
     write_whole(out, lambda file: figure.savefig(file, format="png", dpi=144))
-    write_text(out.with_suffix(".json"), json.dumps(asdict(found), indent=2) + "\n")
+    write_text(out.with_suffix(".json"), json.dumps(record_of(found), indent=2) + "\n")
     console.print(Text(f"Written: {out} and {out.with_suffix('.json')}"), soft_wrap=True)
+
+
+def record_of(found: Estimate) -> dict[str, Any]:
+    """The estimate as plain values for JSON, which has no infinity."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in asdict(found).items()
+    }
 
 
 def estimate_table(found: Estimate, title: str) -> Table:

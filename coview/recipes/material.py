@@ -60,7 +60,7 @@ def find_material(
 ) -> Material:
     """A recipe's data and views, or those of an image set or of a folder of pictures."""
     if name in SETS or name == "scenes" or (is_path(name) and ".py" not in name):
-        data, views, augment, still = _of_images(name, part, settings)
+        data, views, augment, still = _of_images(name, part, samples, settings)
     elif ".py" in name or "@" in name or name in shipped_recipes():
         recipe, _ = find_recipe(name, settings)
         data, views, augment, still = recipe.data(part), recipe.views, recipe.augment, recipe.still
@@ -88,13 +88,13 @@ def fields_of(data: Dataset) -> Fields:
     return data.fetch(torch.zeros(1, dtype=torch.int64)).fields
 
 
-def _of_images(name: str, part: str, settings: Sequence[str]) -> tuple[Any, ...]:
+def _of_images(name: str, part: str, samples: int | None, settings: Sequence[str]) -> tuple[Any, ...]:
     if settings:
         raise ValueError(
             f"--set changes a recipe, but '{name}' is an image set; recipes take it as RECIPE@{name}"
         )
     images = pictures(name)
-    data = images.data()(part)
+    data = images.data()(part, samples=samples)
     views: dict[str, View] = {}
     for one in fields_of(data):
         views |= VIEWS.get(one, {one: partial(field, name=one)})

@@ -18,7 +18,19 @@ from coview.training import TrainingError
 
 TOYS = Path(__file__).parents[1] / "toys.py"
 TOY = f"{TOYS}:toy"
-COMMANDS = ("demo", "list", "show", "train", "probe", "report", "views", "bench", "reproduce")
+COMMANDS = (
+    "demo",
+    "list",
+    "show",
+    "train",
+    "probe",
+    "report",
+    "views",
+    "mi",
+    "choose-views",
+    "bench",
+    "reproduce",
+)
 # Those that choose their data are tested in tests/recipes.
 ROOMS = [name for name, make in shipped_recipes().items() if not inspect.signature(make).parameters]
 SMALL = (
