@@ -9,9 +9,10 @@ from collections import defaultdict
 from pathlib import Path
 
 import prepare_cifar10
+import prepare_nyu
 import prepare_tiny
 
-PACKS = {"cifar10": prepare_cifar10.prepare, "tiny": prepare_tiny.prepare}
+PACKS = {"cifar10": prepare_cifar10.prepare, "nyu": prepare_nyu.prepare, "tiny": prepare_tiny.prepare}
 
 
 def unpack(out: Path, pieces: list[Path]) -> list[Path]:

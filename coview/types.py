@@ -5,7 +5,7 @@ K candidates, C channels, H and W height and width, T frames (of clips [B T C H 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -60,21 +60,38 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class Shard:
+    """What anchors need to know besides, where the keys at hand are one process's part of them all."""
+
+    chosen: Float[Tensor, "B D"]  # the true ones, fetched from the processes that hold them
+    total: int | Int[Tensor, ""]  # candidates in all processes together
+    stand_ins: Float[Tensor, "S D"] | None = None  # keys of this process's samples that nobody holds yet
+    standing: Bool[Tensor, "S"] | None = None  # which of them take part
+    uneven: bool = False  # whether processes may have unequal numbers of anchors
+
+    def anchors(self, rows: Int[Tensor, "A"]) -> "Shard":
+        """What some of the anchors need to know."""
+        return replace(self, chosen=self.chosen[rows])
+
+
+@dataclass(frozen=True)
 class Candidates:
     """What the anchors of a batch choose from, and which choice is right."""
 
     keys: Float[Tensor, "K D"] | Float[Tensor, "B K D"]  # shared by the batch, or one draw per anchor
     match: (
         Int[Tensor, "B"] | Int[Tensor, "B P"]
-    )  # the column of the true one, or of several, each asked on its own
+    )  # the column of the true one, or of several, each asked on its own; with a shard, its number among all
     valid: Bool[Tensor, "K"] | Bool[Tensor, "B K"] | None = None  # columns that take part; None: all
     rivals: bool = False  # whether, where one true one is asked, the others are wrong choices
+    shard: Shard | None = None  # None: the keys are all that there are
 
     def anchors(self, rows: Int[Tensor, "A"]) -> "Candidates":
         """The candidates of some of the anchors; a row may come more than once."""
         keys = self.keys if self.keys.ndim == 2 else self.keys[rows]
         valid = self.valid if self.valid is None or self.valid.ndim == 1 else self.valid[rows]
-        return Candidates(keys, self.match[rows], valid, rivals=self.rivals)
+        shard = self.shard and self.shard.anchors(rows)
+        return Candidates(keys, self.match[rows], valid, rivals=self.rivals, shard=shard)
 
 
 def view_of(node: str) -> str:

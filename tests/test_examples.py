@@ -1,5 +1,6 @@
 """Examples and documents: they run as they stand, and what they print is right."""
 
+import json
 import re
 import runpy
 import shlex
@@ -15,7 +16,8 @@ from coview.contrast import Bank, CosineCritic, Objective, full_graph
 from coview.probes import layer_features
 from coview.recipes.find import find_recipe
 from coview.training import Recipe, override
-from coview.training.state import make_fabric, prepare
+from coview.training.fabric import make_fabric
+from coview.training.state import prepare
 from coview.views import cut
 
 HOME = Path(__file__).parents[1]
@@ -159,7 +161,8 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     assert training.recipe is mine
     assert set(training.encoders.state_dict()) > {"near.embedding.weight"}
     assert [edge[:2] for edge in names["patchy"].graph.edges][:2] == [("L", "ab:conv2"), ("L", "ab:conv3")]
-    for aside, first in ((names["patchy"], "L->ab:conv2"), (names["guess"], "L->depth")):
+    asides = {"patchy": "L->ab:conv2", "guess": "L->depth", "puzzled": "L->ab", "headed": "L->ab"}
+    for aside, first in ((names[name], pair) for name, pair in asides.items()):
         embeddings, terms = first_terms(aside)
         assert next(iter(terms)) == first
         assert all(term.isfinite() for term in terms.values())
@@ -170,7 +173,13 @@ def test_adding_runs_as_it_stands(tmp_path, monkeypatch):
     )
     assert changed.critic().temperature == 0.5
     assert changed.negatives([], 9, 5).gap == 7
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["forecast", "mine"]
+    runs = {path.name: path for path in (tmp_path / "runs").iterdir()}
+    assert sorted(runs) == ["forecast", "mine", "often"]
+    rows = [json.loads(line) for line in (runs["often"] / "metrics.jsonl").read_text().splitlines()]
+    looks = [row for row in rows if "probes" in row]
+    assert [row["step"] for row in looks] == [0, 8]
+    assert list(looks[0]["probes"])[:3] == ["knn", "linear", "L->ab"]
+    assert len(names["accuracies"]) == 2 * 2 * 5  # layers, kinds, and four views with all of them
 
 
 def first_terms(recipe: Recipe) -> tuple[dict, dict]:

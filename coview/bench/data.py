@@ -21,9 +21,10 @@ from coview.data import Stream
 from coview.encoders import imagenet_half
 from coview.training import Recipe
 from coview.training.capture import Steps
+from coview.training.fabric import make_fabric
 from coview.training.loop import advance, epoch_order
 from coview.training.machine import cores
-from coview.training.state import Training, make_fabric, prepare
+from coview.training.state import Training, prepare
 from coview.training.step import train_step
 from coview.types import Batch, Sample
 

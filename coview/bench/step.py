@@ -19,8 +19,9 @@ from coview.encoders import ResNet, imagenet_half, stl10_half
 from coview.recipes.measure import fastest_device
 from coview.training import Recipe
 from coview.training.capture import Steps
+from coview.training.fabric import make_fabric
 from coview.training.loop import advance
-from coview.training.state import Training, make_fabric, prepare
+from coview.training.state import Training, prepare
 from coview.types import Sample
 from coview.views import (
     chroma,

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+STOPPED = 75  # the exit code of a training that was asked to stop, and saved what it had
+
 app = typer.Typer(
     help="Contrastive multiview coding: learn representations by contrasting views of the same thing.",
     epilog="Start with `coview demo`. Put --debug anywhere to see where an error comes from.",
@@ -26,6 +28,10 @@ RecipeName = Annotated[
 MaterialName = Annotated[
     str, typer.Argument(metavar="DATA|RECIPE", help="A recipe, an image set, or a folder of pictures.")
 ]
+OwnData = Annotated[
+    Path, typer.Argument(help="A folder with a folder for each view, a CSV or Parquet table, or arrays.")
+]
+TrainedFolder = Annotated[Path, typer.Argument(help="A run folder, or one that was exported or imported.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -61,6 +67,7 @@ def list_recipes() -> None:
     grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, make in shipped_recipes().items():
         grid.add_row(Text(name, style="bold"), Text(_first_line(make)))
+    grid.add_row(Text("mine", style="bold"), Text("Your own views: coview train mine --data DIR."))
     console.print(grid)
 
 
@@ -80,25 +87,58 @@ def show(recipe: RecipeName, settings: Settings = None) -> None:
     console.print(Text(text, style="dim"), soft_wrap=True)
 
 
+@app.command(epilog="Example: coview look my_data --out samples.png")
+def look(
+    data: OwnData,
+    out: Annotated[Path | None, typer.Option(help="A PNG for a contact sheet of some samples.")] = None,
+) -> None:
+    """Say what views are found in a folder, a table or arrays: how many, of what form, with what gaps and ranges."""
+    from coview.cli import mine
+
+    mine.look(data, out, console)
+
+
+@app.command(epilog="Example: coview init my_data --out my_recipe.py")
+def init(
+    data: OwnData,
+    out: Annotated[Path, typer.Option(help="The Python file to write.")] = Path("my_recipe.py"),
+) -> None:
+    """Write the recipe for your own views as a Python file to read, edit and train."""
+    from coview.cli import mine
+
+    mine.init(data, out, console)
+
+
 @app.command(epilog="Example: coview train demo --set epochs=2 --run runs/short")
 def train(
     recipe: RecipeName,
     settings: Settings = None,
     run: Annotated[Path | None, typer.Option(help="The run folder; runs/RECIPE where not given.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what the run folder holds.")] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="For the recipe 'mine': a folder of views, a table, or arrays.")
+    ] = None,
 ) -> None:
-    """Train a recipe into a run folder."""
+    """Train a recipe into a run folder; `coview train mine --data DIR` makes one for your own views."""
+    from coview.cli.learned import show_learned
     from coview.cli.live import LiveTraining
-    from coview.recipes.find import find_recipe
+    from coview.cli.mine import own_recipe
+    from coview.recipes.find import beside_run, find_recipe
     from coview.recipes.measure import look_in
     from coview.training import fit
 
-    found, origin = find_recipe(recipe, settings or [])
-    folder, looks = run or Path("runs") / recipe.rpartition(":")[2], look_in(found)
+    folder = run or Path("runs") / recipe.rpartition(":")[2].replace(os.sep, "-")
+    own = recipe == "mine"
+    if data is not None and not own:
+        raise ValueError(f"--data goes with the recipe 'mine', not with '{recipe}'")
+    found, origin = find_recipe(own_recipe(data, folder, console) if own else recipe, settings or [])
+    origin, looks = beside_run(origin, folder), look_in(found)
     with LiveTraining(console, f"Training {recipe}") as live:
         training = fit(found, folder, resume=resume, origin=origin, observe=live.observe, look_in=looks)
     if training.fabric.is_global_zero:
-        following = f"coview probe {shlex.quote(str(folder))}"
+        if own:
+            show_learned(folder, console)
+        following = f"coview {'report' if own else 'probe'} {shlex.quote(str(folder))}"
         console.print(Text(f"{training.step} steps done, in {folder}. Next:  {following}"), soft_wrap=True)
         if training.fabric.device.type == "cuda":
             way = f"one by one, for {training.hindrance}" if training.hindrance else "as one CUDA graph each"
@@ -145,19 +185,83 @@ def probe(
     console.print(probe_run(run, asked, console).rich())
 
 
+@app.command(epilog="Example: coview embed runs/mine new_data --out embeddings.parquet")
+def embed(
+    run: TrainedFolder,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            help="A folder, table or arrays, or train or test; by default what the run was made of."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="A .parquet or .npz file to write.")] = Path("embeddings.npz"),
+    view: Annotated[list[str] | None, typer.Option(help="Only this view; several may be named.")] = None,
+    layer: Annotated[str, typer.Option(help="A layer of the encoders.")] = "embedding",
+) -> None:
+    """Write what the encoders of a run say of samples: each view that is there, and all of them fused."""
+    from coview.cli.embed import embed_run
+
+    embed_run(run, data, out, view or [], layer, console)
+
+
+@app.command(epilog="Example: coview search runs/mine --query new.jpg --view rgb --in depth")
+def search(
+    run: TrainedFolder,
+    query: Annotated[str, typer.Option(help="A file, or the name of a sample.")],
+    view: Annotated[str, typer.Option(help="The view that the query is seen in.")],
+    target: Annotated[str, typer.Option("--in", help="The view to search in.")],
+    data: Annotated[
+        str | None, typer.Option(help="Where to search; by default what the run was made of.")
+    ] = None,
+    embeddings: Annotated[
+        Path | None, typer.Option(help="A file that `coview embed` wrote, to search in that.")
+    ] = None,
+    count: Annotated[int, typer.Option(help="How many to find.", min=1)] = 10,
+    faiss: Annotated[bool, typer.Option("--faiss", help="By a graph, for millions of samples.")] = False,
+) -> None:
+    """Find the samples that look in one view as the query does in another."""
+    from coview.cli.embed import search_run
+
+    found = search_run(run, query, view, target, data=data, embeddings=embeddings, count=count, faiss=faiss)
+    console.print(found.rich())
+
+
+@app.command(epilog="Example: coview export runs/mine --out exported")
+def export(
+    run: TrainedFolder,
+    out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("exported"),
+    onnx: Annotated[bool, typer.Option(help="Also a program for the ONNX runtime for each view.")] = True,
+) -> None:
+    """Write encoders for others: weights, programs for PyTorch and ONNX, and a card."""
+    from coview.cli.export import export_run
+
+    export_run(run, out, onnx=onnx, console=console)
+
+
+@app.command("import", epilog="Example: coview import CMC_alexnet.pth --out released")
+def import_weights(
+    file: Annotated[Path, typer.Argument(help="A .pth file of the paper's released two-view code.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("imported"),
+    onnx: Annotated[bool, typer.Option(help="Also a program for the ONNX runtime for each view.")] = False,
+) -> None:
+    """Bring weights of the released two-view code (AlexNet or ResNet, Lab) into a folder like an exported one."""
+    from coview.cli.export import import_file
+
+    import_file(file, out, onnx=onnx, console=console)
+
+
 @app.command(epilog="Example: coview report runs/demo runs/short --out report.html")
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    samples: Annotated[
+        int, typer.Option(help="How many samples of each run to show; 0: none, and no encoder is run.", min=0)
+    ] = 200,
 ) -> None:
     """Compare runs on one self-contained page; runs that differ in their seed alone become one row."""
-    from coview.reports.page import write_page
-    from coview.reports.runs import compare, read_run, report_page
+    from coview.cli.report import write_report
 
-    found = [read_run(run) for run in runs]
-    write_page(out, report_page(found))
-    console.print(compare(found).rich())
-    console.print(Text(f"Written: {out}"), soft_wrap=True)
+    write_report(runs, out, samples, console)
 
 
 @app.command(epilog="Example: coview views demo --samples 8 --out views.png")
@@ -212,6 +316,9 @@ def reproduce(
     rows: Annotated[
         str | None, typer.Option(help="Run only rows with this in their name; * and ? fit all.")
     ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="How probes are fitted, as in `coview probe`; ours by default.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Where table, figure and record go; results/STUDY-DATA by default.")
     ] = None,
@@ -232,6 +339,7 @@ def reproduce(
         root=root,
         seeds=seeds,
         rows=rows,
+        protocol=protocol,
         out=out,
         runs=runs,
         settings=tuple(settings or ()),
@@ -350,17 +458,18 @@ def _explain(error: Exception) -> int:
     known = isinstance(
         error, ValueError | IndexError | FileNotFoundError | FileExistsError | ModuleNotFoundError
     )
-    expected = known or isinstance(error, OSError) or type(error).__name__ == "TrainingError"
+    code = getattr(error, "exit_code", None)  # of training that cannot go on, or was asked to stop
+    expected = known or isinstance(error, OSError) or code is not None
     prefix = "" if expected else f"unexpected {type(error).__name__}: "
-    _say(
-        f"{prefix}{_one_line(str(error))}{'' if expected else ' (--debug shows where)'}", everywhere=not known
-    )
-    return 2 if known else 1
+    where = "" if expected else " (--debug shows where)"
+    _say(f"{prefix}{_one_line(str(error))}{where}", everywhere=not known and code != STOPPED)
+    return 2 if known else code or 1
 
 
 def _say(message: str, *, everywhere: bool = False) -> None:
-    """Under torchrun wrong use is met by every process and said by the first; what goes wrong may be met by one."""
-    if everywhere or os.environ.get("RANK", "0") == "0" or "WORLD_SIZE" not in os.environ:
+    """Of several processes wrong use is met by every one and said by the first; what goes wrong may be met by one."""
+    rank = os.environ.get("RANK") or os.environ.get("SLURM_PROCID") or "0"
+    if everywhere or rank == "0":
         print(f"coview: {message}", file=sys.stderr)
 
 
@@ -377,9 +486,9 @@ def _flat(value: dict[str, Any], above: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
     for name, inner in value.items():
         if isinstance(inner, dict) and "edges" in inner:
-            shown = ", ".join(
-                f"{a}-{b}" + (f" x{weight:g}" if weight != 1 else "") for a, b, weight in inner["edges"]
-            )
+            pairs = [(f"{a}-{b}", weight) for a, b, weight in inner["edges"]]
+            pairs += [(f"{a}->{b}", weight) for a, b, weight in inner.get("one way", ())]
+            shown = ", ".join(pair + (f" x{weight:g}" if weight != 1 else "") for pair, weight in pairs)
             rows.append((f"{above}{name}", shown))
         elif isinstance(inner, dict):
             rows.append((f"{above}{name}", inner.get("call", "")))

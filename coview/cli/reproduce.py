@@ -34,6 +34,7 @@ class Wanted:
     root: Path | None = None
     seeds: str = ""
     rows: str | None = None
+    protocol: str | None = None
     out: Path | None = None
     runs: Path = Path("runs")
     settings: tuple[str, ...] = ()
@@ -41,7 +42,11 @@ class Wanted:
     def command(self) -> str:
         """The command that asks for it."""
         given = {"--data-name": self.data, "--root": self.root, "--seeds": self.seeds, "--rows": self.rows}
-        given |= {"--out": self.out, "--runs": self.runs if self.runs != Path("runs") else None}
+        given |= {
+            "--protocol": self.protocol,
+            "--out": self.out,
+            "--runs": self.runs if self.runs != Path("runs") else None,
+        }
         words = [word for name, value in given.items() if value for word in (name, str(value))]
         words += [word for setting in self.settings for word in ("--set", setting)]
         return shlex.join(["coview", "reproduce", self.study, *words])
@@ -62,7 +67,12 @@ def reproduce(wanted: Wanted, console: Console, *, only_plan: bool = False) -> i
             "a study runs on one device: on several, start one process each with other --seeds or --rows"
         )
     study = find_study(wanted.study)
-    place = Place(data=wanted.data or study.data, root=wanted.root and str(wanted.root), runs=wanted.runs)
+    place = Place(
+        data=wanted.data or study.data,
+        root=wanted.root and str(wanted.root),
+        runs=wanted.runs,
+        protocol=wanted.protocol,
+    )
     plan = make_plan(
         study, place, seeds=read_seeds(wanted.seeds), pattern=wanted.rows, settings=wanted.settings
     )
@@ -121,7 +131,7 @@ def show_plan(plan: Plan, console: Console) -> None:
 def _plan_row(jobs: Sequence[Job], pace: Pace, *, chosen: bool) -> tuple[str, ...]:
     first, done = jobs[0], sum(job.done for job in jobs)
     epochs = str(first.recipe.epochs) if first.steps else "–"
-    size = (f"{first.steps:,}", f"{first.steps * first.recipe.batch_size:,}") if first.steps else ("–", "–")
+    size = (f"{first.steps:,}", f"{first.steps * first.batch:,}") if first.steps else ("–", "–")
     seconds = [pace.seconds_left(job) for job in jobs if not job.done]
     left = "–" if not chosen else _about(seconds)
     name = first.origin["recipe"].partition("@")[0].rpartition("/")[2]
@@ -154,7 +164,8 @@ def _time_left(todo: Sequence[Job], pace: Pace) -> str:
     basis = "an estimate by what was measured so far, without the first compilation"
     if all(one is None for one in seconds):
         basis = "no run like these has been measured on this machine: the first one will tell"
-    return f"{len(todo)} runs to go on {machine_name()}, time {_about(seconds)} ({basis})."
+    runs = "1 run" if len(todo) == 1 else f"{len(todo)} runs"
+    return f"{runs} to go on {machine_name()}, time {_about(seconds)} ({basis})."
 
 
 def _duration(seconds: float) -> str:

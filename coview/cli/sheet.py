@@ -63,6 +63,7 @@ def first_batch(recipe: Recipe, data: Dataset, samples: int, *, augmented: bool 
 
 
 def label_names(data: Dataset, batch: Batch) -> list[str]:
-    """The class of each sample in words, or its number where the classes have no names."""
+    """The class of each sample in words, or its number where the classes have no names; a dash for no label (-1)."""
     numbers = [] if batch.label is None else batch.label.tolist()
-    return [data.classes[number] if data.classes else str(number) for number in numbers]
+    names = [data.classes[number] if data.classes else str(number) for number in numbers]
+    return ["–" if number < 0 else name for number, name in zip(numbers, names, strict=True)]

@@ -7,13 +7,16 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from coview.contrast.exact import exact_softmax
+from coview import processes
+from coview.contrast.exact import exact_softmax, sharded_softmax
 from coview.types import Candidates
 
 
 def softmax_loss(query: Float[Tensor, "B D"], candidates: Candidates) -> Float[Tensor, "B"]:
     """-log of the probability that a softmax over the candidates gives to the match; the mean over several matches."""
     keys, match, valid = candidates.keys, candidates.match, candidates.valid
+    if candidates.shard is not None:
+        return sharded_softmax(query, keys, valid, candidates.shard)
     shared = keys.ndim == 2 and (valid is None or valid.ndim == 1)
     if shared and match.ndim == 1 and not keys.requires_grad:
         with _full_precision(query):
@@ -48,7 +51,7 @@ class NCELoss(nn.Module):
     def forward(self, query: Float[Tensor, "B D"], candidates: Candidates) -> Float[Tensor, "B"]:
         score = scores(query, candidates)
         there = torch.isfinite(score)
-        match = candidates.match.reshape(len(score), -1)
+        match = candidates.match if candidates.match.ndim == 2 else candidates.match[:, None]
         noise = there.sum(1) - (1 if candidates.rivals else match.shape[1])  # m
         log_noise = noise.clamp(min=1).to(score.dtype).log() - math.log(self.samples)  # log(m / N)
         log_odds = score - self._log_z(score.detach(), there) - log_noise[:, None]  # log of P / (m / N)
@@ -74,13 +77,18 @@ class NCELoss(nn.Module):
         """log Z: N times the mean of exp(score), over each anchor's candidates or over the whole batch."""
         if self.normaliser == "exact":
             return (score.logsumexp(1) - there.sum(1).log() + math.log(self.samples))[:, None]
-        self._estimate = score.double().logsumexp((0, 1)) - there.sum().log() + math.log(self.samples)
+        total = processes.sum_of_logs(score.double().logsumexp((0, 1)))
+        self._estimate = total - processes.total(there.sum()).log() + math.log(self.samples)
         known = self.log_z if self.normaliser == "first_batch" else self._mean(self.log_z, self._estimate)
         return torch.where(self.log_z.isnan(), self._estimate, known).to(score.dtype)
 
 
 def scores(query: Float[Tensor, "B D"], candidates: Candidates) -> Float[Tensor, "B K"]:
     """query . key for every candidate, in float32 or wider; -inf where there is none."""
+    if candidates.shard is not None:
+        raise ValueError(
+            "the scores of a sharded bank are never in one place: it goes with the softmax, Bank with any loss"
+        )
     with _full_precision(query):
         wide = query if query.dtype == torch.float64 else query.float()
         keys = candidates.keys.to(wide.dtype)

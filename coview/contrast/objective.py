@@ -9,10 +9,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from coview import processes
 from coview.contrast.critic import Critic
 from coview.contrast.graph import Pair, PairGraph
 from coview.contrast.losses import softmax_loss
 from coview.contrast.negatives import Negatives
+from coview.contrast.shares import mean, shares_of_anchors
 from coview.information import infonce_bound
 from coview.types import Candidates, Embeddings, Present, Views, view_of
 
@@ -54,7 +56,8 @@ class Objective(nn.Module):
     ) -> dict[str, Tensor]:
         """The terms by pair; `keys` embed the targets, where other encoders or another crop make them."""
         self.check(embeddings)
-        _warn_of_gaps(present or {})
+        if processes.count() == 1:  # of several, others may have it
+            _warn_of_gaps(present or {})
         with torch.autocast(index.device.type, enabled=False):  # scores are computed in full
             return self._terms(embeddings, embeddings if keys is None else keys, index, present or {})
 
@@ -64,19 +67,19 @@ class Objective(nn.Module):
         self.ceilings = {}
         terms: dict[str, Tensor] = {}
         questions: dict[str, Question] = {}
+        shares = shares_of_anchors(self.pairs, index, present)
         for pair in self.pairs:
-            ends = embeddings[pair.anchor], keys[pair.target]
-            anchor, candidates = _by_cell(*self._choices(pair, *ends, index, present))
-            if len(anchor):
+            if pair.name in shares:
+                ends = embeddings[pair.anchor], keys[pair.target]
+                anchor, candidates = _by_cell(*self._choices(pair, *ends, index, present))
                 questions[pair.name] = self.critics[pair.name](anchor), candidates
         for pair, loss in self._answers(questions):
-            terms[pair.name] = pair.weight * loss.mean()  # over the anchors that have both views
-            self.ceilings[pair.name] = _log_negatives(questions[pair.name][1])
+            share = shares[pair.name]  # averaged over the anchors that have both views, of all processes
+            terms[pair.name] = pair.weight * mean(loss) * share
+            self.ceilings[pair.name] = _log_negatives(questions[pair.name][1]) * share
         if not terms:
-            raise ValueError(
-                f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
-            )
-        return terms
+            raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
+        return {pair.name: terms[pair.name] for pair in self.pairs if pair.name in terms}
 
     @property
     def hindrance(self) -> str | None:
@@ -157,8 +160,6 @@ class Objective(nn.Module):
         has_target = everyone if has_target is None else has_target
         rows = has_target.nonzero().squeeze(1)
         both = has_anchor[rows].nonzero().squeeze(1)
-        if not len(both):
-            return anchor[:0], Candidates(target[:0], index[:0])
         candidates = self.negatives.candidates(pair.target, target[rows], index[rows])
         return anchor[rows][both], candidates.anchors(both)
 
@@ -194,8 +195,10 @@ def _warn_of_gaps(present: Present) -> None:
 def _together(asked: list[Question]) -> Question:
     """Questions about the same keys as one."""
     queries, candidates = zip(*asked, strict=True)
-    match = torch.cat([one.match for one in candidates])
-    return torch.cat(queries), replace(candidates[0], match=match)
+    match, shard = torch.cat([one.match for one in candidates]), candidates[0].shard
+    if shard is not None:
+        shard = replace(shard, chosen=torch.cat([one.shard.chosen for one in candidates if one.shard]))
+    return torch.cat(queries), replace(candidates[0], match=match, shard=shard)
 
 
 def _by_cell(anchors: Tensor, candidates: Candidates) -> Question:
@@ -212,7 +215,10 @@ def _log_negatives(candidates: Candidates) -> Tensor | float:
 
     Other right choices do not count: as rivals they make the loss larger, which then proves that bound all the more.
     """
+    if candidates.shard is not None:
+        total = candidates.shard.total
+        return math.log(max(total - 1, 1)) if isinstance(total, int) else (total - 1).clamp(min=1).log()
     right = candidates.match.shape[1] if candidates.match.ndim == 2 else 1
     if candidates.valid is None:
         return math.log(max(candidates.keys.shape[-2] - right, 1))
-    return (candidates.valid.sum(-1) - right).clamp(min=1).float().log().mean()
+    return mean((candidates.valid.sum(-1, keepdim=True) - right).clamp(min=1).float().log())

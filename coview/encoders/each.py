@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from coview.encoders.norm import is_synchronised
 from coview.types import Embeddings, Present, Views, node_of
 
 Parts = dict[str, Tensor]
@@ -55,7 +56,7 @@ class Encoders(nn.ModuleDict):
         if have is None or bool(have.all()):
             return parts(encoder(view))
         rows = have.nonzero().squeeze(1)
-        if len(rows) < 2:
+        if len(rows) < 2 and not is_synchronised(encoder):
             # Batch norm has no statistics of one: that one goes through with those it has, none stay zero.
             some = _without_statistics(encoder, view[rows] if len(rows) else view[:1])
         else:

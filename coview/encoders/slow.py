@@ -16,14 +16,20 @@ class SlowEncoders(nn.Module):
 
     Statistics of a batch must not tell which keys were made beside an anchor. So the copies normalise with running
     ones, which follow those of the encoders as parameters do (Cai et al. 2021, EMAN): a key depends on its own sample
-    alone. With `groups` they normalise with those of random groups of the batch, as MoCo's shuffling does.
+    alone. With `groups` they normalise with those of random groups of the batch, as MoCo's shuffling does. Where
+    `parts` are no targets, a copy that can leave them out does (see `WithJigsaw`).
     """
 
-    def __init__(self, encoders: Encoders, momentum: float, *, groups: int | None = None) -> None:
+    def __init__(
+        self, encoders: Encoders, momentum: float, *, groups: int | None = None, parts: bool = True
+    ) -> None:
         super().__init__()
         self.copies = copy.deepcopy(encoders).requires_grad_(False)
         self.momentum, self.groups = momentum, groups
         self.copies.train(groups is not None)
+        for one in self.copies.values():
+            if hasattr(one, "whole_only"):
+                one.whole_only = not parts  # pyright: ignore[reportArgumentType]
 
     @torch.no_grad()
     def forward(self, views: Views, present: Present | None = None) -> Embeddings:

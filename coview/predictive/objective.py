@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from coview.contrast.graph import Pair, PairGraph
+from coview.contrast.shares import mean, shares_of_anchors
 from coview.types import Embeddings, Present, Views, view_of
 
 
@@ -51,18 +52,16 @@ class Prediction(nn.Module):
         if keys is not None:
             raise ValueError("a prediction has no keys: leave the recipe's `slow` None and its `crops` 1")
         terms: dict[str, Tensor] = {}
-        for pair in self.pairs:
+        shares = shares_of_anchors(self.pairs, index, present or {})
+        for pair in (pair for pair in self.pairs if pair.name in shares):
             anchor, view = embeddings[pair.anchor], views[view_of(pair.target)]
             rows = _both(pair, present or {})
             anchor, view = (anchor, view) if rows is None else (anchor[rows], view[rows])
-            if len(anchor):
-                said = self.decoders[pair.name](anchor)
-                loss = self.losses[view_of(pair.target)](said, shrunk(view, *said.shape[-2:]))
-                terms[pair.name] = pair.weight * loss.mean()
+            said = self.decoders[pair.name](anchor)
+            loss = self.losses[view_of(pair.target)](said, shrunk(view, *said.shape[-2:]))
+            terms[pair.name] = pair.weight * mean(loss) * shares[pair.name]
         if not terms:
-            raise ValueError(
-                f"no sample of this batch has both views of any pair of {list(self.graph.edges)}"
-            )
+            raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
         return terms
 
     def check(self, embeddings: Embeddings) -> None:

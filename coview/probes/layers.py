@@ -39,11 +39,13 @@ def all_features(
 
 @torch.no_grad()
 def layer_names(encoder: nn.Module, view: Float[Tensor, "B ..."]) -> tuple[str, ...]:
-    """The layers that an encoder names, in its order, and its embedding; found by a look at a view."""
+    """The layers of an encoder that are vectors or maps, in its order, and its embedding; found by a look at a view."""
     features = getattr(encoder, "features", None)
     with mode([encoder], training=False):
         named = features(view) if callable(features) else None
-    return tuple(dict.fromkeys([*(named if isinstance(named, Mapping) else ()), EMBEDDING]))
+    named = named if isinstance(named, Mapping) else {}
+    readable = [layer for layer, values in named.items() if values.ndim in (2, 4)]
+    return tuple(dict.fromkeys([*readable, EMBEDDING]))
 
 
 @contextmanager

@@ -62,6 +62,13 @@ def find_recipe(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[s
     return override(recipe, settings), {"recipe": _from_anywhere(name), "settings": list(settings)}
 
 
+def beside_run(origin: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The origin of a run whose recipe lies in its folder, named from there: the folder may be moved."""
+    path, separator, function = origin["recipe"].rpartition(":")
+    inside = bool(separator) and Path(path).parent == folder.expanduser().resolve()
+    return {**origin, "recipe": f"{Path(path).name}:{function}"} if inside else origin
+
+
 def find_maker(name: str) -> Callable[..., Any]:
     """The function behind a recipe's name, for its docstring."""
     name, _ = _parts(name)
@@ -69,9 +76,12 @@ def find_maker(name: str) -> Callable[..., Any]:
 
 
 def _parts(name: str) -> tuple[str, str | None]:
-    """The name of a recipe's function, and what stands behind an @."""
+    """The name of a recipe's function, and what stands behind an @, a folder by its whole path."""
     found = _WITH_DATA.fullmatch(name)
-    return (found["maker"], found["data"]) if found else (name, None)
+    if found is None:
+        return name, None
+    data = found["data"]
+    return found["maker"], str(Path(data).expanduser().resolve()) if is_path(data) else data
 
 
 def _data_of(name: str) -> dict[str, str]:
@@ -86,9 +96,7 @@ def _from_anywhere(name: str) -> str:
     path, separator, function = maker.rpartition(":")
     if separator:
         maker = f"{Path(path).expanduser().resolve()}:{function}"
-    if data is None:
-        return maker
-    return f"{maker}@{Path(data).expanduser().resolve() if is_path(data) else data}"
+    return maker if data is None else f"{maker}@{data}"
 
 
 def is_path(data: str) -> bool:
@@ -105,6 +113,10 @@ def returns(function: Callable[..., Any], kind: type, *, given: Sequence[str] = 
 
 
 def _shipped(name: str) -> Maker:
+    if name == "mine":
+        raise ValueError(
+            "'mine' is made from your data: `coview init DIR` writes it as a file, my_recipe.py:mine"
+        )
     known = shipped_recipes()
     if name not in known:
         raise ValueError(

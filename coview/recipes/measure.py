@@ -50,7 +50,7 @@ def open_run(folder: Path, recipe: Recipe | None = None) -> Opened:
     record = RunFolder(folder).read_json("recipe.json")
     if recipe is None and "recipe" not in record:
         raise ValueError(f"{folder} was trained from Python: open it there, with open_run(folder, recipe)")
-    recipe = recipe or find_recipe(record["recipe"], record["settings"])[0]
+    recipe = recipe or find_recipe(_beside(record["recipe"], folder), record["settings"])[0]
     changed = [
         name
         for name, value in describe(recipe).items()
@@ -71,6 +71,11 @@ def batches(data: Dataset, recipe: Recipe, size: int = 250, *, only: Tensor | No
     """Every sample once, or only some, with nothing random about them, cut into views."""
     samples = data.batches(size) if only is None or len(only) == len(data) else data.epoch(only.split(size))
     return (cut(stand_still(sample, recipe.still), recipe.views) for sample in samples)
+
+
+def _beside(name: str, folder: Path) -> str:
+    """A recipe that lies in the run folder is named from there: the folder may have been moved."""
+    return f"{folder / name}" if ".py" in name and not Path(name).is_absolute() else name
 
 
 def features(
@@ -105,7 +110,8 @@ def features_by_layer(
 
 def layers_of(encoders: nn.ModuleDict, recipe: Recipe, data: Dataset) -> tuple[str, ...]:
     """The layers that all encoders have, in their order."""
-    views = two_samples(recipe, data.to(next(encoders.parameters()).device)).views
+    device = next((values.device for values in encoders.parameters()), data.device)
+    views = two_samples(recipe, data.to(device)).views
     names = [layer_names(encoder, views[name]) for name, encoder in encoders.items()]
     return tuple(layer for layer in names[0] if all(layer in others for others in names))
 
@@ -150,13 +156,19 @@ def probe(
 
 
 def probe_views(
-    found: Mapping[str, Features], classes: int, *, kind: str = "linear", seed: int = 0
+    found: Mapping[str, Features],
+    classes: int,
+    *,
+    kind: str = "linear",
+    protocol: Protocol = OURS,
+    seed: int = 0,
 ) -> dict[str, float]:
     """Accuracy in percent by view, and of all of them together."""
     names = list(found["train"].values)
     groups = {name: [name] for name in names} | ({ALL: names} if len(names) > 1 else {})
     return {
-        name: probe(found, views, classes, kind=kind, seed=seed).accuracy for name, views in groups.items()
+        name: probe(found, views, classes, kind=kind, protocol=protocol, seed=seed).accuracy
+        for name, views in groups.items()
     }
 
 

@@ -20,6 +20,8 @@ from coview.data.images.memory import picture_sizes
 from coview.data.images.named import ROOMS, find_images, read_part
 from coview.data.images.place import data_root
 from coview.encoders import ResNet, cifar10_half, imagenet_half, stl10_half
+from coview.names import did_you_mean
+from coview.recipes.find import is_path
 from coview.types import Augment, Still
 from coview.views import centre_crop, crop_and_flip, random_resized_crop
 
@@ -63,11 +65,11 @@ class Pictures:
         table = imagenet_half if self.crop >= 128 else stl10_half if self.crop >= 48 else cifar10_half
         return partial(table, channels, dim=dim, width=width)
 
-    def resnet(self, channels: int, *, width: float = 1.0, dim: int = 128) -> Any:
+    def resnet(self, channels: int, *, width: float = 1.0, dim: int = 128, head: str = "linear") -> Any:
         """A ResNet-50, or for small pictures a ResNet-18."""
         small = self.crop <= 64
         depth, stem = (18, "cifar") if small else (50, "imagenet")
-        return partial(ResNet, channels, depth=depth, width=width, dim=dim, stem=stem)
+        return partial(ResNet, channels, depth=depth, width=width, dim=dim, stem=stem, head=head)
 
     def negatives(self, count: int) -> int:
         """So many, or all others."""
@@ -97,6 +99,11 @@ def pictures(name: str) -> Pictures:
     """A known set, or a folder of pictures, whose files are looked at."""
     if name in KNOWN:
         return KNOWN[name]
+    if not is_path(name):
+        raise ValueError(
+            f"no image set '{name}'{did_you_mean(name, KNOWN)}; there are {', '.join(KNOWN)}, "
+            f"and a folder of pictures is named by its path, as ./{name}"
+        )
     found = read_part(*find_images(name, data_root(None)), "train")
     assert isinstance(found, Stream)
     sizes = sorted(min(size) for size in picture_sizes(found))

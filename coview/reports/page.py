@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from coview.files import write_text
 from coview.reports.tables import Table
+from coview.reports.widgets import Confusion, Curves, Pairs, Samples, behaviour
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2430; --quiet: #5d6676; --line: #d9dee6; --paper: #ffffff;
@@ -32,7 +33,7 @@ figure img { display: block; max-width: 100%; height: auto; background: #fff; bo
 figcaption, .note, caption { color: var(--quiet); font-size: .88rem; }
 .table { overflow-x: auto; margin: 1rem 0 .3rem; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding-bottom: .4rem; }
+caption { text-align: left; padding-bottom: .4rem; white-space: nowrap; }
 th, td { padding: .32rem .8rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); }
 th { color: var(--quiet); font-weight: 600; border-bottom-color: var(--quiet); }
@@ -69,7 +70,18 @@ class Command:
     text: str
 
 
-Part = Section | Picture | Table | Command
+@dataclass(frozen=True)
+class Folded:
+    """A table that is opened by those who want it."""
+
+    words: str
+    table: Table
+
+    def html(self) -> str:
+        return f'<details class="fields"><summary>{escape(self.words)}</summary>{self.table.html()}</details>'
+
+
+Part = Section | Picture | Table | Command | Folded | Curves | Pairs | Samples | Confusion
 
 
 def page(title: str, parts: Sequence[Part]) -> str:
@@ -78,6 +90,7 @@ def page(title: str, parts: Sequence[Part]) -> str:
     links = [f'<a href="#part-{number}">{escape(part.heading)}</a>' for number, part in sections]
     contents = f"<nav>{' · '.join(links)}</nav>" if len(links) > 1 else ""
     body = "\n".join(_part(part, number) for number, part in enumerate(parts))
+    answers = any(isinstance(part, Curves | Pairs | Samples | Confusion) for part in parts)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -86,7 +99,7 @@ def page(title: str, parts: Sequence[Part]) -> str:
 <title>{escape(title)}</title>
 <link rel="icon" href="data:,">
 <style>{STYLE}</style>
-</head>
+{behaviour() if answers else ""}</head>
 <body>
 <h1>{escape(title)}</h1>
 {contents}

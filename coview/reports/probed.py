@@ -19,15 +19,16 @@ def probe_table(records: Sequence[Record], title: str = "", note: str = "") -> T
     cells: dict[tuple[str, ...], dict[str, Record]] = {}
     for record in records:
         cells.setdefault(tuple(_value(record, name) for name in down), {})[_value(record, across)] = record
-    rows = tuple(
-        (
-            *key,
-            *(found[name]["accuracy"] if name in found else None for name in columns),
-            100 / next(iter(found.values()))["classes"],
-        )
-        for key, found in cells.items()
-    )
+    order = [_distinct(records, name) for name in down]
+    keys = sorted(cells, key=lambda key: [known.index(one) for known, one in zip(order, key, strict=True)])
+    rows = tuple((*key, *_numbers(cells[key], columns)) for key in keys)
     return Table(title or _title(records), (*down, *_heads(across, columns), "chance"), rows, note)
+
+
+def _numbers(found: Mapping[str, Record], columns: Sequence[str]) -> tuple[float | None, ...]:
+    """The accuracies of a row, with gaps, and what chance would give."""
+    accuracies = [found[name]["accuracy"] if name in found else None for name in columns]
+    return (*accuracies, 100 / next(iter(found.values()))["classes"])
 
 
 def _title(records: Sequence[Record]) -> str:

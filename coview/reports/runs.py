@@ -7,12 +7,11 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from coview.reports.curves import pair_curves
-from coview.reports.looks import look_curves
 from coview.reports.outcome import Numbers
-from coview.reports.page import Command, Part, Picture, Section, page
+from coview.reports.page import Command, Folded, Part, Section, page
 from coview.reports.probed import probe_table
 from coview.reports.tables import Cell, Table
+from coview.reports.widgets import Curves, Pairs
 
 Number = int | float
 
@@ -169,15 +168,20 @@ def _decimals(value: Number) -> int:
     return 2 if abs(value) >= 1 else 3
 
 
-def report_page(runs: Sequence[Run]) -> str:
-    """The page of `coview report`: the comparison, what differs between the runs, and each run on its own."""
+def report_page(runs: Sequence[Run], looks: Mapping[Path, Sequence[Part]] | None = None) -> str:
+    """The page of `coview report`: the comparison, what differs between the runs, and each run on its own.
+
+    `looks` are further parts for some of the runs, by their folder: what their encoders say of samples.
+    """
     if not runs:
         raise ValueError("a report needs at least one run, came none")
     parts: list[Part] = [compare(runs)]
     if len(runs) > 1:
-        parts = [Section("Comparison"), *parts, Section("What differs"), _fields_that_differ(runs)]
+        histories = {_name_among(run, runs): run.history for run in runs}
+        parts = [Section("Comparison"), *parts, Curves.of_runs(histories)]
+        parts += [Section("What differs"), _fields_that_differ(runs)]
     for run in runs:
-        parts += _run_parts(run)
+        parts += _run_parts(run, (looks or {}).get(run.folder, ()))
     title = runs[0].name if len(runs) == 1 else f"{len(runs)} runs compared"
     return page(f"coview: {title}", parts)
 
@@ -208,19 +212,21 @@ def _show_field(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _run_parts(run: Run) -> list[Part]:
+def _name_among(run: Run, runs: Sequence[Run]) -> str:
+    """The run's name, or its folder where others have the same name."""
+    return run.name if sum(other.name == run.name for other in runs) == 1 else str(run.folder)
+
+
+def _run_parts(run: Run, looks: Sequence[Part]) -> list[Part]:
     result = run.result or {}
     parts: list[Part] = [
         Section(run.name, f"Recipe {run.recipe.get('recipe') or 'without a name'}, in {run.folder}")
     ]
     if "command" in result:
         parts.append(Command(str(result["command"])))
-    caption = "Loss and mutual-information bound of every pair; the numbers at the right are the last values."
-    parts.append(Picture(pair_curves(run.history), caption))
-    if any("probes" in row for row in run.history):
-        held = "Percent right of held-out training samples, by what frozen encoders said of the others."
-        parts.append(Picture(look_curves(run.history), held))
+    parts += [Pairs.of_run(run.history, str(run.folder)), Curves.of_run(run.history, str(run.folder))]
     parts += [Table.from_record(record) for record in result.get("tables", {}).values()]
     if run.probes:
         parts.append(probe_table(run.probes, note="Percent right of the test samples."))
-    return [*parts, Table("Recipe", ("field", "value"), tuple(_fields(run).items()))]
+    fields = Table("", ("field", "value"), tuple(_fields(run).items()))
+    return [*parts, *looks, Folded("Every field of the recipe", fields)]

@@ -14,6 +14,7 @@ from coview.studies.pace import shape, training_seconds, usual_rate
 from coview.studies.subject import Subject
 from coview.training.checkpoint import checkpoints
 from coview.training.progress import Observer
+from coview.training.state import build_encoders
 
 Tell = Callable[[str], None]
 Watch = Callable[[str], AbstractContextManager[Observer | None]]
@@ -57,13 +58,12 @@ def train(job: Job, watch: Watch) -> None:
 
 def account(job: Job, took: float) -> dict[str, Any]:
     """What a finished training took: by its log, which knows of the times before an interruption."""
-    history = job.history()
-    encoders = open_run(job.folder, job.recipe).encoders
+    history, encoders = job.history(), build_encoders(job.recipe)
     found: dict[str, Any] = {"parameters": sum(one.numel() for one in encoders.parameters())}
     if job.steps:
         found |= {"steps": job.steps, "epochs": job.recipe.epochs, "seconds": took}
     if history:
-        seconds = training_seconds(history, job.recipe.batch_size)
+        seconds = training_seconds(history, job.batch)
         found |= {"seconds": seconds, "rate": usual_rate(history)}
     return found
 

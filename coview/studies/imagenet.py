@@ -15,12 +15,17 @@ CONVOLUTIONS = ("conv1", "conv2", "conv3", "conv4", "conv5")
 
 
 def resnet_rows(data: str) -> Sequence[Row]:
-    """Two pairs of views at three widths."""
+    """Two pairs of views at three widths, and RandAugment."""
     lab = {0.5: 57.5, 1.0: 64.0, 2.0: 68.3}
     ydbdr = {0.5: 58.4, 1.0: 64.8, 2.0: 69.0}
+    more = {0.5: 60.0, 1.0: 66.2, 2.0: 70.6}
     return [
         *(widened("{L, ab}", "imagenet_resnet_lab", ("L", "ab"), *pair) for pair in lab.items()),
         *(widened("{Y, DbDr}", "imagenet_resnet", ("Y", "DbDr"), *pair) for pair in ydbdr.items()),
+        *(
+            widened("{Y, DbDr} + RA", "imagenet_resnet_randaugment", ("Y", "DbDr"), *pair)
+            for pair in more.items()
+        ),
         Row(name="{Y, DbDr}, exact softmax, x1", recipe="imagenet_resnet_exact", measures=TOP1),
         Row(name="random, x1", recipe="imagenet_resnet", way=RANDOM, measures=TOP1),
     ]
@@ -53,6 +58,10 @@ def imagenet_resnet() -> Study:
             Claim(
                 "{Y, DbDr} beats {L, ab} at every width",
                 every(*(beats(f"{{Y, DbDr}}, x{w:g}", f"{{L, ab}}, x{w:g}", "top-1") for w in WIDTHS)),
+            ),
+            Claim(
+                "RandAugment improves every width",
+                every(*(beats(f"{{Y, DbDr}} + RA, x{w:g}", f"{{Y, DbDr}}, x{w:g}", "top-1") for w in WIDTHS)),
             ),
             Claim("contrast is above random encoders", beats("{Y, DbDr}, x1", "random, x1", "top-1")),
         ),

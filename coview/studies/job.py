@@ -37,9 +37,14 @@ class Job:
         return f"{self.row.name}, seed {self.seed}"
 
     @property
+    def batch(self) -> int:
+        """Samples of a step: a set smaller than a batch is taken whole."""
+        return min(self.recipe.batch_size, self.samples or self.recipe.batch_size)
+
+    @property
     def steps(self) -> int:
         """The steps of the whole run."""
-        epoch = max(self.samples // self.recipe.batch_size, 1)
+        epoch = self.samples // self.batch if self.samples else 1
         return int(min(self.recipe.epochs * epoch, self.recipe.steps or math.inf)) if self.samples else 0
 
     def result(self) -> dict[str, Any]:

@@ -1,23 +1,41 @@
 """What is measured in the encoders of a run; a row gives each as a partial: `partial(accuracy, layer="conv5")`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from inspect import signature
+from typing import Any
 
+from coview.probes import find_protocol
 from coview.recipes.measure import probe, probe_views, retrieval
 from coview.studies.subject import Subject
 
 
 def accuracy(
-    subject: Subject, *, kind: str = "linear", layer: str | None = None, views: Sequence[str] = ()
+    subject: Subject,
+    *,
+    kind: str = "linear",
+    layer: str | None = None,
+    views: Sequence[str] = (),
+    protocol: str = "ours",
 ) -> float:
     """Percent of the test samples that a probe gets right from some views side by side, or from all."""
     found = subject.features(layer)
-    wanted = list(views or found["train"].values)
-    return probe(found, wanted, subject.classes, kind=kind, seed=subject.recipe.seed).accuracy
+    wanted, fitted = list(views or found["train"].values), find_protocol(protocol)
+    seed = subject.recipe.seed
+    return probe(found, wanted, subject.classes, kind=kind, protocol=fitted, seed=seed).accuracy
 
 
 def accuracies(subject: Subject, *, kind: str = "linear", layer: str | None = None) -> dict[str, float]:
     """The same for each view on its own, and for all of them: a column a view."""
     return probe_views(subject.features(layer), subject.classes, kind=kind, seed=subject.recipe.seed)
+
+
+def fitted_by(measure: Callable[..., Any], protocol: str) -> Callable[..., Any]:
+    """The measure with its probe fitted by a named protocol, if it has one."""
+    inside = measure.func if isinstance(measure, partial) else measure
+    if "protocol" not in signature(inside).parameters:
+        return measure
+    return partial(measure, protocol=find_protocol(protocol).name)
 
 
 def recall(subject: Subject) -> float:

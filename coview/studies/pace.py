@@ -23,7 +23,7 @@ class Pace:
 
     def seconds_left(self, job: Job) -> float | None:
         """About how long a run still takes; None where no run like it has measured anything."""
-        left = 0 if job.trained else (job.steps - self.steps.get(job.folder, 0)) * job.recipe.batch_size
+        left = 0 if job.trained else (job.steps - self.steps.get(job.folder, 0)) * job.batch
         rate = self._rate(job) if left > 0 else 1.0
         wanted = [spell(one) for one in job.unmeasured().values()]
         known = [self.measures[one] for one in wanted if one in self.measures]
@@ -59,7 +59,7 @@ def _measured(job: Job, history: Sequence[Mapping[str, float]]) -> float | None:
     if history:
         return usual_rate(history)
     seconds = job.result().get("trained", {}).get("seconds")
-    return job.steps * job.recipe.batch_size / seconds if seconds else None
+    return job.steps * job.batch / seconds if seconds else None
 
 
 def usual_rate(history: Sequence[Mapping[str, float]]) -> float:

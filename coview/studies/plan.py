@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from coview.names import did_you_mean
 from coview.recipes.find import find_recipe
 from coview.studies.job import Job
+from coview.studies.measures import fitted_by
 from coview.studies.settings import settle, settle_where_there
 from coview.studies.study import Place, Row, Study
 
@@ -41,7 +42,7 @@ def make_plan(
     samples = study.samples(
         place.data, place.root
     )  # first, since absent data are the likeliest of all mistakes
-    rows = tuple(study.rows(place.data))
+    rows = tuple(_fitted(row, place.protocol) for row in study.rows(place.data))
     jobs = []
     for row in rows:
         if row.recipe is not None:
@@ -68,6 +69,13 @@ def choose(rows: Iterable[Row], pattern: str | None) -> list[str]:
     return found
 
 
+def _fitted(row: Row, protocol: str | None) -> Row:
+    """The row with its probes fitted by a protocol."""
+    if protocol is None:
+        return row
+    return replace(row, measures={name: fitted_by(one, protocol) for name, one in row.measures.items()})
+
+
 def _taken(study: Study, place: Place, row: Row, settings: Sequence[str]) -> list[str]:
     root = [] if place.root is None else [f"data.root={place.root}"]
     return settle_where_there(_recipe_name(study, place, row), row.settings, [*root, *settings])
@@ -80,6 +88,7 @@ def _job(study: Study, place: Place, row: Row, seed: int, settings: Sequence[str
     folder = place.runs / slug(study.name) / slug(place.data) / f"{slug(row.name)}-seed{seed}"
     count = samples[row.way.split] if row.way.split else 0
     count = min(count, getattr(recipe.data, "keywords", {}).get("samples") or count)  # --set data.samples
+    count = min(count, row.samples or count)
     return Job(row=row, seed=seed, recipe=recipe, origin=origin, folder=folder, samples=count)
 
 

@@ -27,6 +27,7 @@ class Row:
     measures: Mapping[str, Measure] = field(default_factory=dict)  # by column
     paper: Mapping[str, float] = field(default_factory=dict)  # by column
     at: float | None = None  # where it stands on the axis of a curve
+    samples: int | None = None  # that it learns from, where its recipe leaves some of the split out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,3 +54,4 @@ class Place:
     data: str
     root: str | None = None
     runs: Path = Path("runs")
+    protocol: str | None = None  # that probes are fitted by, where it is not that of the rows

@@ -3,12 +3,11 @@
 from functools import cached_property
 from pathlib import Path
 
-import torch
 from torch import nn
 
 from coview.data import Dataset
 from coview.probes import Features
-from coview.recipes.measure import Opened, fastest_device, features
+from coview.recipes.measure import Opened, count_classes, fastest_device, features
 from coview.training import Recipe
 
 
@@ -23,31 +22,18 @@ class Subject:
 
     @cached_property
     def splits(self) -> dict[str, Dataset]:
-        """The samples to fit on and those to look at once; of both only what has a label."""
-        device = fastest_device()
-        return {split: labelled(self.recipe.data(split)).to(device) for split in ("train", "test")}
+        """The samples to fit on and those to look at once."""
+        return {split: self.recipe.data(split).to(fastest_device()) for split in ("train", "test")}
 
     @cached_property
     def classes(self) -> int:
         """How many classes the labels tell apart."""
-        train = self.splits["train"]
-        assert train.label is not None
-        return len(train.classes) or int(train.label.max()) + 1
+        return count_classes(self.splits["train"])
 
     def features(self, layer: str | None = None) -> dict[str, Features]:
-        """What the encoders say of both splits at a layer; the recipe's choice where none is named."""
+        """What the encoders say of samples with a label, at a layer; the recipe's choice where none is named."""
         layer = layer or self.recipe.probe_layer
         if self._last is None or self._last[0] != layer:
             self._last = None  # two layers of a large set need not fit beside each other
             self._last = layer, features(self.encoders, self.recipe, self.splits, layer)
         return self._last[1]
-
-
-def labelled(data: Dataset) -> Dataset:
-    """The samples whose label is known; -1 says that it is not."""
-    if data.label is None:
-        raise ValueError(f"dataset '{data.name}' has no labels: a study that measures accuracy needs some")
-    known = data.label >= 0
-    if bool(known.all()):
-        return data
-    return data.subset(torch.nonzero(known).squeeze(1))  # pyright: ignore[reportAttributeAccessIssue]

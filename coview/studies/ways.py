@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from coview.recipes.measure import look_in, supervised
-from coview.studies.subject import labelled
 from coview.training import Recipe, RunFolder, describe, fit
 from coview.training.checkpoint import save_checkpoint
 from coview.training.progress import Observer
@@ -42,8 +41,7 @@ def leave(recipe: Recipe, folder: Path, origin: dict[str, Any], observe: Observe
 
 def supervise(recipe: Recipe, folder: Path, origin: dict[str, Any], observe: Observer | None) -> None:
     """Train the same encoders on the labels, for as many epochs; one that was interrupted starts afresh."""
-    data = labelled(recipe.data("train"))
-    encoders = supervised(recipe, data, recipe.epochs)
+    encoders = supervised(recipe, recipe.data("train"), recipe.epochs)
     _keep(encoders, recipe, folder, origin)
 
 

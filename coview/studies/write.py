@@ -54,6 +54,8 @@ def notes(plan: Plan, command: str) -> list[str]:
     found.append(
         "numbers are the mean over seeds ± the sample deviation; minutes are training and measuring of one run"
     )
+    if plan.place.protocol is not None:
+        found.append(f"probes are fitted by the protocol '{plan.place.protocol}'")
     if plan.place.data != plan.study.data:
         found.append(
             f"the paper's numbers are of {plan.study.data}, those here of {plan.place.data}. {plan.study.fitted}"

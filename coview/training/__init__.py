@@ -1,6 +1,7 @@
 """Procedures: the train step, the loop around it, checkpoints and run folders."""
 
 from coview.training.checkpoint import TrainingError
+from coview.training.heartbeat import Lost
 from coview.training.looks import LookIn
 from coview.training.loop import fit
 from coview.training.prediction import prediction, split_brain
@@ -8,11 +9,14 @@ from coview.training.recipe import Recipe, contrast, describe, in_batch, overrid
 from coview.training.run import RunFolder
 from coview.training.state import Training
 from coview.training.step import train_step
+from coview.training.stop import Stopped
 
 __all__ = [
     "LookIn",
+    "Lost",
     "Recipe",
     "RunFolder",
+    "Stopped",
     "Training",
     "TrainingError",
     "contrast",

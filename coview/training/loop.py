@@ -9,15 +9,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from coview import processes
 from coview.data import Dataset
 from coview.training.capture import Steps
+from coview.training.fabric import make_fabric
+from coview.training.heartbeat import Heartbeat
 from coview.training.looks import LookIn, Looks
 from coview.training.optim import learning_rate, set_rate
 from coview.training.progress import Observer, Seen, Watch
 from coview.training.recipe import Recipe, describe
 from coview.training.resume import restore, save
 from coview.training.run import RunFolder
-from coview.training.state import Training, check_divides, make_fabric, prepare
+from coview.training.state import Training, check_divides, prepare
+from coview.training.stop import Stopped, Wish
 from coview.types import Sample
 from coview.views import augmented
 
@@ -39,27 +43,21 @@ def fit(
     check_looks(recipe, look_in)
     fabric = make_fabric(recipe)
     run = RunFolder(folder, write=fabric.is_global_zero)
-    record = {
-        **(run.read_json("recipe.json") if resume else {}),
-        **(origin or {}),
-        "fields": describe(recipe),
-    }
-    if run.write and not resume:
-        run.check_free()
-    data = recipe.data("train").to(fabric.device)
-    check_divides(recipe, data, fabric.world_size)
-    training = prepare(recipe, data, fabric)
-    if resume:
-        restore(training, run, data)
-        run.write_json("recipe.json", record)
-    elif run.write:
-        run.create(record, recipe.seed)
-    fabric.barrier()
-    try:
-        looks = Looks(training, data, run, look_in, observe)
-        _train(training, data, Watch(training, data, run, observe), looks)
-    finally:
-        run.close()
+    with Heartbeat(), run:
+        before = processes.of_first(lambda: run.enter(resume))
+        record = {**(before or {}), **(origin or {}), "fields": describe(recipe)}
+        data = recipe.data("train").to(fabric.device)
+        check_divides(recipe, data, fabric.world_size)
+        training = prepare(recipe, data, fabric)
+        if before is None:
+            processes.of_first(lambda: run.create(record, recipe.seed))
+        else:
+            restore(training, run, data)
+            run.write_json("recipe.json", record)
+        processes.wait()
+        with Wish() as wish:
+            looks = Looks(training, data, run, look_in, observe)
+            _train(training, data, Watch(training, data, run, observe), looks, wish)
     return training
 
 
@@ -71,7 +69,7 @@ def epoch_order(samples: int, batch_size: int, seed: int, epoch: int) -> Iterato
     yield from order[:full].split(batch_size)
 
 
-def _train(training: Training, data: Dataset, watch: Watch, looks: Looks) -> None:
+def _train(training: Training, data: Dataset, watch: Watch, looks: Looks, wish: Wish) -> None:
     recipe, run = training.recipe, watch.run
     epoch_steps = max(len(data) // recipe.batch_size, 1)
     last = int(min(recipe.epochs * epoch_steps, recipe.steps or math.inf))
@@ -83,16 +81,19 @@ def _train(training: Training, data: Dataset, watch: Watch, looks: Looks) -> Non
         first = epoch * epoch_steps
         order = epoch_order(len(data), recipe.batch_size, recipe.seed, epoch)
         order = islice(order, training.step - first, min(last - first, epoch_steps))  # what is not done yet
-        for sample in data.epoch(_mine(training, index) for index in order):
+        for sample in data.epoch(processes.deal(index) for index in order):
             rate = learning_rate(recipe, training.step, epoch_steps)
             set_rate(training.optimiser, rate)
             seen = advance(training, take, sample)
             watch.note(seen, rate, training.step / epoch_steps)
             whole = training.step == last or training.step % (epoch_steps * recipe.save_every) == 0
-            if whole or looks.due(epoch_steps) or training.step % recipe.log_every == 0:
+            stop = wish.granted() and training.step < last
+            if stop or whole or looks.due(epoch_steps) or training.step % recipe.log_every == 0:
                 watch.report(last)
-            if whole:
-                save(training, run, data)
+            if stop or whole:
+                path = save(training, run, data)
+                if stop:
+                    raise Stopped(wish.by, training.step, path)
         watch.clock += looks.take(epoch_steps, last)
     training.hindrance = take.hindrance
 
@@ -114,8 +115,3 @@ def check_looks(recipe: Recipe, look_in: LookIn | None) -> None:
         )
     if look_in is not None and recipe.probe_every is None:
         raise ValueError("there is a look_in, but the recipe does not say when to look: set its probe_every")
-
-
-def _mine(training: Training, index: Tensor) -> Tensor:
-    """This process's part of a batch."""
-    return index[training.fabric.global_rank :: training.fabric.world_size]

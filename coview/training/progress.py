@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from coview import processes
 from coview.data import Dataset
 from coview.training.checkpoint import TrainingError, last_checkpoint
 from coview.training.run import RunFolder
@@ -94,9 +95,10 @@ class Watch:
 
 
 def _read(note: dict[str, Any]) -> dict[str, Any]:
-    """A note with its numbers by name, fetched from the device."""
+    """A note with its numbers by name, of all processes, fetched from the device."""
     seen = note["seen"]
-    terms, ceilings, bad = seen.terms.tolist(), seen.ceilings.tolist(), seen.bad.any(1).tolist()
+    terms, ceilings = (processes.mean(values).tolist() for values in (seen.terms, seen.ceilings))
+    bad = seen.bad.any(1).tolist()
     by_pair = {
         "terms": dict(zip(seen.pairs, terms, strict=True)),
         "ceilings": dict(zip(seen.bounded, ceilings, strict=True)),

@@ -65,7 +65,7 @@ def patches(
 
 def contrast(recipe: "Recipe", data: Dataset, dim: int) -> nn.Module:
     """The method: the recipe's critic, negatives and loss on the pairs of its graph."""
-    negatives = recipe.negatives(list(recipe.graph.nodes), len(data), dim, present=data.present)
+    negatives = recipe.negatives(list(recipe.graph.targets), len(data), dim, present=data.present)
     return Objective(recipe.graph, recipe.critic(), negatives, recipe.loss(len(data)))
 
 
@@ -109,6 +109,7 @@ class Recipe:
     clip: float | None = None  # largest norm of the gradient
     precision: str = "auto"  # bf16-mixed on CUDA, 32-true elsewhere
     channels_last: bool = True  # weights of convolutions in the layout that matrix units read fastest
+    batch_norm: str = "local"  # or synchronised: with the statistics of all processes' samples
     compile: bool = False  # encoders and views through torch.compile: a minute at the start, then faster
     capture: bool = (
         True  # on CUDA, the step as one CUDA graph as soon as nothing in it waits for a look at the data
@@ -133,6 +134,8 @@ class Recipe:
                 f"{did_you_mean(unseen[0], self.views)}"
             )
         _check_keys(self)
+        if self.batch_norm not in ("local", "synchronised"):
+            raise ValueError(f"batch_norm must be local or synchronised, got '{self.batch_norm}'")
         least = {"epochs": 1, "batch_size": 2, "log_every": 1, "save_every": 1, "probe_every": 1}
         for name, number in least.items():
             value = getattr(self, name)
@@ -179,7 +182,8 @@ def describe(value: Any) -> Any:
     if isinstance(value, PLAIN):
         return value
     if isinstance(value, PairGraph):
-        return {"edges": [list(edge) for edge in value.edges]}
+        one_way = [[pair.anchor, pair.target, pair.weight] for pair in value.one_way]
+        return {"edges": [list(edge) for edge in value.edges], **({"one way": one_way} if one_way else {})}
     return _dotted(value) if callable(value) else repr(value)
 
 

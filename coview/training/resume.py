@@ -1,15 +1,20 @@
 """The state of a run to and from a checkpoint."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from coview import processes
+from coview.contrast import ShardedBank
+from coview.contrast.negatives.sharded import stretch
 from coview.data import Dataset
-from coview.training.checkpoint import checkpoints, last_checkpoint, load_checkpoint, save_checkpoint
+from coview.training.checkpoint import last_checkpoint, load_checkpoint, part_of, save_checkpoint, tidy
 from coview.training.recipe import Recipe, describe
 from coview.training.run import RunFolder
-from coview.training.state import Training, gather
+from coview.training.state import Training
 
 MAY_CHANGE = (
     "epochs",
@@ -24,8 +29,12 @@ MAY_CHANGE = (
 KEPT = 2  # checkpoints
 
 
-def save(training: Training, run: RunFolder, data: Dataset) -> None:
-    """Write everything that changes training: random states of all processes, the rest from the first."""
+def save(training: Training, run: RunFolder, data: Dataset) -> Path:
+    """Write everything that changes training: parts and random states of all processes, the rest from the first."""
+    path, sharded = run.checkpoints / f"step-{training.step:08d}.pt", _sharded(training)
+    if sharded:
+        part = part_of(path, processes.rank())
+        save_checkpoint(part, {"step": training.step, "held": [bank.part() for bank in sharded]})
     state = {
         "step": training.step,
         "recipe": describe(training.recipe),
@@ -34,17 +43,19 @@ def save(training: Training, run: RunFolder, data: Dataset) -> None:
         "objective": training.objective.state_dict(),
         "slow": training.slow.state_dict() if training.slow else None,
         "optimiser": training.optimiser.state_dict(),
-        "generator": gather(training.fabric, training.generator.get_state()[None]),
-        "random": gather(training.fabric, torch.get_rng_state()[None]),
-        "cuda_random": gather(training.fabric, torch.cuda.get_rng_state()[None])
+        "generator": processes.gather(training.generator.get_state()[None]),
+        "random": processes.gather(torch.get_rng_state()[None]),
+        "cuda_random": processes.gather(torch.cuda.get_rng_state()[None])
         if torch.cuda.is_available()
         else None,
+        "parts": processes.count() if sharded else 0,
     }
+    processes.wait()  # with all its parts there the checkpoint is whole
     if run.write:
-        save_checkpoint(run.checkpoints / f"step-{training.step:08d}.pt", state)
-        for old in checkpoints(run.checkpoints)[:-KEPT]:
-            old.unlink()
-    training.fabric.barrier()
+        save_checkpoint(path, state)
+        tidy(run.checkpoints, KEPT)
+    processes.wait()
+    return path
 
 
 def restore(training: Training, run: RunFolder, data: Dataset) -> None:
@@ -59,6 +70,8 @@ def restore(training: Training, run: RunFolder, data: Dataset) -> None:
     training.objective.load_state_dict(state["objective"])
     if training.slow:
         training.slow.load_state_dict(state["slow"])
+    for place, bank in enumerate(_sharded(training)):
+        bank.load_parts(_read_parts(bank, place, path, state))
     rates = [group["lr"] for group in training.optimiser.param_groups]
     training.optimiser.load_state_dict(state["optimiser"])
     for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
@@ -71,6 +84,26 @@ def restore(training: Training, run: RunFolder, data: Dataset) -> None:
             torch.cuda.set_rng_state(state["cuda_random"][rank].clone())
     training.step = state["step"]
     run.forget_after(training.step)
+
+
+def _sharded(training: Training) -> list[ShardedBank]:
+    """The parts of the objective of which each process holds its own."""
+    return [part for part in training.objective.modules() if isinstance(part, ShardedBank)]
+
+
+def _read_parts(
+    bank: ShardedBank, place: int, path: Path, state: dict[str, Any]
+) -> Iterator[tuple[int, dict[str, Tensor]]]:
+    """What a process now holds of a bank, from the parts of those that held it, however many they were."""
+    for number in range(state["parts"]):
+        first, last = stretch(bank.samples, number, state["parts"])
+        if first < bank.last and bank.first < last:
+            part = load_checkpoint(part_of(path, number))
+            if part["step"] != state["step"]:
+                raise ValueError(
+                    f"{part_of(path, number)} is of step {part['step']}, {path} of {state['step']}"
+                )
+            yield first, part["held"][place]
 
 
 def _check_same(state: dict[str, Any], recipe: Recipe, data: Dataset, path: Path) -> None:

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from coview.files import write_text
+from coview.training.checkpoint import not_written
+from coview.training.lock import Lock
 from coview.training.machine import machine_name
 
+LOCK, UNFINISHED = ".lock", ".*.unfinished"
 PACKAGES = (
     "coview",
     "torch",
@@ -24,6 +27,7 @@ PACKAGES = (
     "typer",
     "rich",
 )
+RECIPE = "recipe.py"  # a run of your own data has its recipe beside it
 
 
 class RunFolder:
@@ -32,15 +36,33 @@ class RunFolder:
     def __init__(self, path: Path, *, write: bool = True) -> None:
         self.path, self.write = path, write
         self.checkpoints = path / "checkpoints"
+        self.lock = Lock(path / LOCK)
         self._events: Any = None
+
+    def __enter__(self) -> "RunFolder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def metrics(self) -> Path:
         return self.path / "metrics.jsonl"
 
+    def enter(self, resume: bool) -> dict[str, Any] | None:
+        """Hold the folder; what it says of the run to go on with, None where it is to begin."""
+        if not resume:
+            self.check_free()
+        elif not self.path.is_dir() or self._used():
+            before = self.read_json("recipe.json")
+            self._hold()
+            return before
+        self._hold()  # else it was stopped before it had begun
+        return None
+
     def check_free(self) -> None:
-        """Refuse a folder that holds something."""
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        """Refuse a folder that holds something other than a recipe that waits to be trained."""
+        if self.path.exists() and (not self.path.is_dir() or self._used()):
             raise FileExistsError(
                 f"{self.path} exists already: go on with it by --resume, or name another folder with --run"
             )
@@ -49,8 +71,8 @@ class RunFolder:
         """Make the folder and write down what will run and with what."""
         self.check_free()
         self.path.mkdir(parents=True, exist_ok=True)
-        self.write_json("recipe.json", record)
         self.write_json("versions.json", {**versions(), "seed": seed})
+        self.write_json("recipe.json", record)  # with this one it has begun
 
     def read_json(self, name: str) -> dict[str, Any]:
         path = self.path / name
@@ -70,17 +92,14 @@ class RunFolder:
         """Add a row to the metrics and to the TensorBoard events."""
         if not self.write:
             return
-        with self.metrics.open("a") as file:
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        events = self._open_events(row["step"])
-        for group in ("terms", "bounds", "probes"):  # a look has probes alone
-            for name, value in row.get(group, {}).items():
-                events.add_scalar(f"{group}/{name}", value, row["step"])
-        for name in ("loss", "learning_rate", "rate"):
-            if name in row:
-                events.add_scalar(name, row[name], row["step"])
+        try:
+            with self.metrics.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            self._log_event(row)
+        except OSError as error:
+            raise not_written(self.metrics, error) from error
 
     def forget_after(self, step: int) -> None:
         """Take back metrics of steps that a resumed run will do again."""
@@ -90,9 +109,39 @@ class RunFolder:
         write_text(self.metrics, "".join(f"{row}\n" for row in rows))
 
     def close(self) -> None:
+        """Finish the events, and let others have the folder."""
         if self._events is not None:
             self._events.close()
             self._events = None
+        if self.lock.file is not None:
+            self.lock.release()
+            if not any(self.path.iterdir()):  # nothing came of it
+                self.path.rmdir()
+
+    def _hold(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.lock.acquire()
+            for path in [*self.path.glob(UNFINISHED), *self.checkpoints.glob(f"**/{UNFINISHED}")]:
+                path.unlink()  # of a run that was killed
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise not_written(self.path / LOCK, error) from error
+
+    def _used(self) -> bool:
+        """Whether there is more than a waiting recipe, and what a run leaves that is killed before it has begun."""
+        left = {LOCK, RECIPE, "versions.json", *(path.name for path in self.path.glob(UNFINISHED))}
+        return any(path.name not in left for path in self.path.iterdir())
+
+    def _log_event(self, row: dict[str, Any]) -> None:
+        events = self._open_events(row["step"])
+        for group in ("terms", "bounds", "probes"):  # a look has probes alone
+            for name, value in row.get(group, {}).items():
+                events.add_scalar(f"{group}/{name}", value, row["step"])
+        for name in ("loss", "learning_rate", "rate"):
+            if name in row:
+                events.add_scalar(name, row[name], row["step"])
 
     def _open_events(self, step: int) -> Any:
         if self._events is None:

@@ -1,8 +1,5 @@
 """All that a run holds while it trains, built from a recipe and its seed."""
 
-import atexit
-import logging
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +10,7 @@ from torch import Tensor, nn
 
 from coview.contrast import Objective, PairGraph
 from coview.data import Dataset
-from coview.encoders import Encoders, SlowEncoders
+from coview.encoders import Encoders, SlowEncoders, synchronise
 from coview.encoders.each import Parts, parts
 from coview.encoders.slow import settle
 from coview.names import did_you_mean
@@ -52,39 +49,6 @@ class Training:
         return [*self.encoders.parameters(), *self.objective.parameters()]
 
 
-def make_fabric(recipe: Recipe) -> Any:
-    """Lightning Fabric for this machine; under torchrun, for all of its processes."""
-    from lightning.fabric import Fabric  # takes seconds to import
-    from lightning.fabric.strategies.ddp import DDPStrategy
-
-    logging.getLogger("lightning.fabric").setLevel(logging.WARNING)  # it tells what the recipe says
-    cuda = torch.cuda.is_available()
-    precision: Any = recipe.precision
-    if precision == "auto":
-        precision = "bf16-mixed" if cuda else "32-true"
-    local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    world = int(os.environ.get("WORLD_SIZE", "1"))
-    fabric = Fabric(
-        accelerator="cuda" if cuda else "cpu",
-        devices=local,
-        num_nodes=max(world // local, 1),
-        # An encoder may have parameters that its embedding does not depend on.
-        strategy=DDPStrategy(find_unused_parameters=True) if world > 1 else "auto",
-        precision=precision,
-    )
-    fabric.launch()
-    torch.backends.cudnn.benchmark = cuda
-    if world > 1:
-        atexit.register(_part)
-    return fabric
-
-
-def _part() -> None:
-    """Let go of the other processes before Python ends: gloo's threads abort a process that ends with them."""
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
-
-
 def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
     """Build every part of a run from its seed."""
     torch.manual_seed(recipe.seed)
@@ -93,6 +57,8 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
     check_present(data, recipe)
     objective: Any = recipe.objective(recipe, data, embedding_size(tried, recipe.graph))  # also a user's own
     objective.check(tried)
+    if recipe.batch_norm == "synchronised" and fabric.world_size > 1:
+        synchronise(encoders, fabric.device)
     encoders, objective = encoders.to(fabric.device), objective.to(fabric.device)
     slow = slow_copies(encoders, data, recipe)
     optimiser = make_optimiser(recipe, [*encoders.parameters(), *objective.parameters()])
@@ -123,7 +89,8 @@ def slow_copies(encoders: Encoders, data: Dataset, recipe: Recipe) -> SlowEncode
         return None
     sample = stand_still(data.fetch(torch.arange(min(recipe.batch_size, len(data)))), recipe.still)
     settle(encoders, cut(sample, recipe.views).views, sample.present)
-    return SlowEncoders(encoders, recipe.slow, groups=recipe.key_groups)
+    parts = any(":" in node for node in recipe.graph.targets)
+    return SlowEncoders(encoders, recipe.slow, groups=recipe.key_groups, parts=parts)
 
 
 def try_encoders(encoders: Encoders, data: Dataset, recipe: Recipe) -> Embeddings:
@@ -210,12 +177,3 @@ def check_divides(recipe: Recipe, data: Dataset, processes: int) -> None:
             f"a batch of {size} samples does not divide among {processes} processes: "
             f"set batch_size to a multiple of {processes}"
         )
-
-
-def gather(fabric: Any, values: Tensor) -> Tensor:
-    """The rows of every process, in the order of the processes."""
-    if fabric.world_size == 1:
-        return values
-    parts = [torch.empty_like(values) for _ in range(fabric.world_size)]
-    torch.distributed.all_gather(parts, values.contiguous())
-    return torch.cat(parts)

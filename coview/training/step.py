@@ -3,10 +3,12 @@
 from functools import partial
 
 import torch
+from jaxtyping import Int
 from torch import Tensor, nn
 
+from coview import processes
 from coview.training.progress import Seen, note
-from coview.training.state import Training, gather
+from coview.training.state import Training
 from coview.types import Batch, Embeddings, Sample, Views
 
 
@@ -72,14 +74,28 @@ def descend(training: Training) -> None:
 
 def remember(training: Training, embeddings: dict[str, Tensor], batch: Batch) -> None:
     """Write the batch of every process into memory, in the same order everywhere."""
-    fabric = training.fabric
-    vectors = {node: embedding for node, embedding in embeddings.items() if embedding.ndim == 2}  # no cells
-    gathered = {node: gather(fabric, embedding.detach()) for node, embedding in vectors.items()}
-    present = {name: gather(fabric, have) for name, have in (batch.present or {}).items()}
-    training.objective.remember(gathered, gather(fabric, batch.index), present or None)
-    if fabric.world_size > 1:  # batch norms and normalisers have seen a part each
-        for buffer in [*training.encoders.buffers(), *training.objective.stateful.buffers()]:
-            torch.distributed.broadcast(buffer, 0)
+    embeddings = {
+        node: embedding for node, embedding in embeddings.items() if embedding.ndim == 2
+    }  # no cells
+    index, present = batch.index, batch.present
+    if processes.count() > 1:
+        index = processes.collect(index)
+        first = first_places(index)  # of a sample that is there twice the first counts
+        embeddings = {name: processes.collect(embedding)[first] for name, embedding in embeddings.items()}
+        present = {name: processes.collect(have)[first] for name, have in (present or {}).items()} or None
+    training.objective.remember(embeddings, index, present)
+    # Batch norms and normalisers may have seen a part each.
+    processes.as_first([*training.encoders.buffers(), *training.objective.stateful.buffers()])
+
+
+def first_places(index: Int[Tensor, "B"]) -> Int[Tensor, "B"]:
+    """For each number where it comes first, so that writing by number is the same in any order."""
+    numbers, order = index.sort(stable=True)
+    place = torch.arange(len(index), device=index.device)
+    new = torch.ones_like(index, dtype=torch.bool)
+    new[1:] = numbers[1:] != numbers[:-1]
+    starts = torch.where(new, place, 0).cummax(0).values
+    return torch.empty_like(order).index_copy_(0, order, order[starts])
 
 
 def follow(training: Training) -> None:

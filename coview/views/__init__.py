@@ -4,11 +4,13 @@ from coview.views.augment import crop_and_flip
 from coview.views.colour import channels_of, chroma, colour, lightness, rgb_to_lab, split
 from coview.views.cut import augmented, cut, look, stand_still
 from coview.views.field import field
-from coview.views.geometry import depth, normal
+from coview.views.geometry import depth, normal, segments
 from coview.views.in_turn import in_turn
 from coview.views.jitter import colour_jitter
+from coview.views.plane import normals
 from coview.views.randaugment import rand_augment
 from coview.views.resample import centre_crop, random_resized_crop
+from coview.views.scaled import scaled
 
 __all__ = [
     "augmented",
@@ -25,9 +27,12 @@ __all__ = [
     "lightness",
     "look",
     "normal",
+    "normals",
     "rand_augment",
     "random_resized_crop",
     "rgb_to_lab",
+    "scaled",
+    "segments",
     "split",
     "stand_still",
 ]

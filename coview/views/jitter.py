@@ -19,16 +19,18 @@ def colour_jitter(
     saturation: float = 0.4,
     hue: float = 0.02,
     share: float = 0.8,
+    greyed: float = 0.0,
 ) -> Fields:
     """Each changed by a factor within 1 +- its number, in an order of each sample's own; then hues moved by +- `hue`.
 
     A `share` of the samples is changed; other fields than "rgb" stay. Factors are drawn as torchvision draws them, but
-    hue, which is a part of a whole turn, always comes last.
+    hue, which is a part of a whole turn, always comes last. Views of the whole picture can bear that a part of all
+    samples is `greyed`; in a view of colours nothing would be left.
     """
     if "rgb" not in fields:
         return fields
     rgb = fields["rgb"]
-    draw = torch.rand(8, len(rgb), generator=generator, device=generator.device).to(rgb.device)
+    draw = torch.rand(9, len(rgb), generator=generator, device=generator.device).to(rgb.device)
     chosen = draw[0] < share
     ranges = [(max(1 - reach, 0.0), 1 + reach) for reach in (brightness, contrast, saturation)]
     factors = [
@@ -38,6 +40,8 @@ def colour_jitter(
     picture = in_order(levels(rgb), torch.stack(factors), draw[4:7].argsort(0))
     if hue:
         picture = hue_turned(picture, torch.where(chosen, hue * (2 * draw[7] - 1), 0.0))
+    if greyed:
+        picture = torch.where(per_sample(draw[8] < greyed, picture), grey(picture), picture)
     return {**fields, "rgb": pixels(picture)}
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import layouts
@@ -23,15 +24,16 @@ def scripts(monkeypatch):
     """The scripts, for packs of a few images."""
     monkeypatch.syspath_prepend(str(HOME))
     import prepare_cifar10
+    import prepare_nyu
     import prepare_tiny
     import unpack
 
-    for module in (prepare_cifar10, prepare_tiny, unpack):
+    for module in (prepare_cifar10, prepare_nyu, prepare_tiny, unpack):
         monkeypatch.delitem(sys.modules, module.__name__)
     monkeypatch.setattr(prepare_cifar10, "EACH", EACH)
     monkeypatch.setattr(prepare_tiny, "TRAIN", 3)
     monkeypatch.setattr(prepare_tiny, "VAL", 2)
-    return {"cifar10": prepare_cifar10, "tiny": prepare_tiny, "unpack": unpack}
+    return {"cifar10": prepare_cifar10, "nyu": prepare_nyu, "tiny": prepare_tiny, "unpack": unpack}
 
 
 def sheets(pack: Path) -> tuple[np.ndarray, list[int]]:
@@ -118,7 +120,9 @@ def test_pieces_are_joined_and_unpacked(tmp_path, scripts, monkeypatch):
     tiny = image_data("tiny", "test", root=tmp_path / "data")
     assert (len(tiny), len(tiny.classes)) == (8, 4)
     assert "n99999999" not in (tmp_path / "data/tiny-imagenet-100/wnids.txt").read_text()
-    with pytest.raises(SystemExit, match=r"pieces are called cifar10.000 or tiny.000, got \['pack'\]"):
+    with pytest.raises(
+        SystemExit, match=r"pieces are called cifar10.000 or nyu.000 or tiny.000, got \['pack'\]"
+    ):
         scripts["unpack"].unpack(tmp_path, [tmp_path / "pack.tgz"])
 
 
@@ -127,3 +131,46 @@ def test_a_class_that_is_not_whole_is_noticed(tmp_path, scripts):
     scripts["tiny"].VAL = 5
     with pytest.raises(SystemExit, match="class n01440764 has 3 train and 2 val images, not 3 and 5"):
         scripts["tiny"].prepare(tmp_path / "pack.tar.xz", tmp_path / "data")
+
+
+def test_frames_of_nyu_become_a_folder(scripts, tmp_path, monkeypatch):
+    from coview.data.rgbd import NYU13, NYU40, rgbd_data
+
+    prepare_nyu = scripts["nyu"]
+    monkeypatch.setattr(prepare_nyu, "TRAIN", 3)
+    monkeypatch.setattr(prepare_nyu, "TEST", 2)
+    luck = np.random.default_rng(0)
+    codes, label = luck.integers(0, 256, (5, 12, 16)), luck.integers(0, 41, (5, 12, 16))
+    meta = {"train_idx": [4, 0, 2], "test_idx": [1, 3], "names40": list(NYU40)}
+    with zipfile.ZipFile(tmp_path / "pack.zip", "w") as pack:
+        pack.writestr("meta.json", json.dumps(meta))
+        for number in range(5):
+            pictures = {
+                "rgb/{}.jpg": (np.full((12, 16, 3), 50 * number), "JPEG"),
+                "depth8/{}.png": (codes[number], "PNG"),
+                "label40/{}.png": (label[number], "PNG"),
+            }
+            for name, (values, kind) in pictures.items():
+                data = io.BytesIO()
+                Image.fromarray(values.astype(np.uint8)).save(data, kind)
+                pack.writestr(name.format(f"{number:04d}"), data.getvalue())
+    (tmp_path / "nyu.000").write_bytes((tmp_path / "pack.zip").read_bytes()[:700])
+    (tmp_path / "nyu.001").write_bytes((tmp_path / "pack.zip").read_bytes()[700:])
+    pieces = [tmp_path / "nyu.001", tmp_path / "nyu.000"]
+    assert scripts["unpack"].unpack(tmp_path / "out", pieces) == [tmp_path / "out/nyu"]
+    found = rgbd_data("nyu", "train", root=tmp_path / "out", classes=40)
+    rows = [4, 0, 2]
+    assert np.allclose(found.fields["depth"][:, 0], (codes[rows] + 0.5) * 10 / 255, atol=0.005)
+    assert np.array_equal(found.fields["segment"][:, 0], label[rows])
+    assert found.fields["rgb"].float().mean((1, 2, 3)).tolist() == pytest.approx([200, 0, 100], abs=2)
+    assert found.segments == NYU40
+    assert (found.camera.depth_step, found.camera.fx) == (
+        pytest.approx(10 / 255),
+        pytest.approx(259.43, abs=0.01),
+    )
+    assert rgbd_data("nyu", "test", root=tmp_path / "out").segments == NYU13
+    monkeypatch.setattr(prepare_nyu, "TEST", 4)
+    with pytest.raises(
+        SystemExit, match="wanted 3 frames to train on and 4 to test on, all different, got 3, 2"
+    ):
+        prepare_nyu.prepare(tmp_path / "pack.zip", tmp_path / "again")

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from command import Said
 
-import coview.cli.app
 import coview.training
 from coview.cli import main
 from coview.recipes.find import shipped_recipes
@@ -19,17 +18,8 @@ from coview.training import TrainingError
 TOYS = Path(__file__).parents[1] / "toys.py"
 TOY = f"{TOYS}:toy"
 COMMANDS = (
-    "demo",
-    "list",
-    "show",
-    "train",
-    "probe",
-    "report",
-    "views",
-    "mi",
-    "choose-views",
-    "bench",
-    "reproduce",
+    *("demo", "list", "show", "look", "init", "train", "probe", "embed", "search", "export", "import"),
+    *("report", "views", "mi", "choose-views", "data", "bench", "reproduce"),
 )
 # Those that choose their data are tested in tests/recipes.
 ROOMS = [name for name, make in shipped_recipes().items() if not inspect.signature(make).parameters]
@@ -43,40 +33,6 @@ SMALL = (
     "--set",
     "augment.size=16",
 )
-
-
-class Said:
-    """What a command wrote, and how it ended."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def words(self) -> str:
-        """What was written, wherever its lines were broken."""
-        return " ".join(self.out.split())
-
-    @property
-    def line(self) -> str:
-        """The one line of an error; nothing else may be said."""
-        (line,) = self.err.splitlines()
-        assert line.startswith("coview: ")
-        assert "Traceback" not in self.out
-        return line
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Call the command line as `coview ...` does."""
-    monkeypatch.setattr(coview.cli.app, "console", Console(width=200))
-
-    def call(*arguments) -> Said:
-        monkeypatch.setattr(sys, "argv", ["coview", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return Said(end.value.code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture
@@ -507,7 +463,9 @@ def test_report(run, trained, tmp_path):
     assert "trained … other" in said.out  # differing in their seed alone, one row
     text = out.read_text()
     assert text.startswith("<!doctype html>")
-    assert text.count("data:image/png;base64,") == 2
+    assert text.count('data-kind="curves"') == 3
+    assert text.count('data-kind="samples"') == 2
+    assert text.count('class="confusion"') == 2
     assert "toys.py:toy" in text
 
 

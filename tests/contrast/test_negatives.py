@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from coview.contrast import Bank, InBatch, NCELoss, Queue, softmax_loss
-from coview.contrast.negatives.bank import OUT, WRITTEN
+from coview.contrast.negatives.rows import OUT, WRITTEN
 from coview.types import Candidates
 
 SAMPLES, DIM, BATCH = 37, 5, 6

@@ -181,6 +181,16 @@ def test_patch_graph():
     assert ("ab", "depth:conv3", 1.0) in graph.edges
     assert not any(a == b.split(":")[0] for a, b, _ in graph.edges)
     assert [pair.name for pair in patch_graph(["L"], ["conv2"]).directed()] == ["L->L:conv2", "L:conv2->L"]
+    core = patch_graph(["L", "ab", "depth"], ["conv2"], core="L")
+    assert core.edges == (
+        ("L", "ab:conv2", 1.0),
+        ("L", "depth:conv2", 1.0),
+        ("ab", "L:conv2", 1.0),
+        ("depth", "L:conv2", 1.0),
+    )
+    assert patch_graph(["L"], ["conv2"], core="L") == patch_graph(["L"], ["conv2"])
+    with pytest.raises(ValueError, match="the core view 'l' is none of"):
+        patch_graph(["L", "ab"], ["conv2"], core="l")
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,14 @@ def test_names_end_with_the_embedding(encoder: nn.Module, names: tuple[str, ...]
     assert len(found) == (1 if names else 3)
 
 
+def test_layers_that_are_neither_vectors_nor_maps_are_not_among_them():
+    class Tokens(nn.Module):
+        def features(self, view: Tensor) -> dict[str, Tensor]:
+            return {"tokens": view.flatten(2).mT, "pooled": view.mean((2, 3))}
+
+    assert layer_names(Tokens(), torch.randn(2, 3, 4, 5)) == ("pooled", "embedding")
+
+
 def test_a_look_at_the_names_changes_nothing():
     encoder = stl10_half(1, width=0.1)
     before = {name: values.clone() for name, values in encoder.state_dict().items()}

@@ -13,7 +13,12 @@ from coview.recipes.find import find_recipe, shipped_recipes
 from coview.recipes.pictures import Pictures, count_pictures, pictures
 from coview.training import Recipe, fit
 
-OF_PICTURES = [name for name, make in shipped_recipes().items() if inspect.signature(make).parameters]
+OF_FRAMES = "nyu"  # recipes of which have tests of their own
+OF_PICTURES = [
+    name
+    for name, make in shipped_recipes().items()
+    if [one.default for one in inspect.signature(make).parameters.values()] not in ([], [OF_FRAMES])
+]
 ROOMS = {"data.samples": 48, "batch_size": 16, "log_every": 1, "learning_rate": 1e-3}
 
 
@@ -125,6 +130,11 @@ def test_a_folder_of_pictures_is_looked_at(tmp_path):
     assert fit(recipe, tmp_path / "run").step == 2
 
 
+def test_a_name_that_is_none():
+    with pytest.raises(ValueError, match=r"no image set 'cifar' \(did you mean 'cifar10'\?\).*as \./cifar"):
+        find_recipe("cifar10@cifar")
+
+
 def test_pictures_are_counted_without_being_read(root):
     assert count_pictures("stl10", str(root)) == {"train": 17, "labelled": 10}
     assert count_pictures("cifar10", str(root)) == {"train": 20, "labelled": 20}
@@ -141,3 +151,29 @@ def test_contrast_learns_from_unlabelled_pictures_and_probes_from_labelled_ones(
     assert len(train) == 17
     assert (train.label >= 0).sum() == 10
     assert recipe.data("train") is train  # read once
+
+
+def test_a_recipe_fitted_to_a_folder_trains_from_the_command_line(tmp_path, monkeypatch):
+    import sys
+
+    from coview.cli import main
+    from coview.recipes.measure import open_run
+
+    layouts.class_folders(tmp_path / "mine", each=5, size=32)
+    monkeypatch.chdir(tmp_path)
+    settings = [
+        "steps=1",
+        "batch_size=5",
+        "channels_last=False",
+        "encoders.L.width=0.1",
+        "encoders.ab.width=0.1",
+    ]
+    words = [word for setting in settings for word in ("--set", setting)]
+    monkeypatch.setattr(sys, "argv", ["coview", "train", "cifar10@./mine", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name == "cifar10@.-mine"
+    monkeypatch.chdir(tmp_path.parent)  # the run is opened again from another folder
+    assert open_run(folder).recipe.data.keywords["name"] == str(tmp_path / "mine")

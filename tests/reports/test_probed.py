@@ -50,6 +50,20 @@ def test_bounds_are_columns_and_then_kinds_are_rows():
     assert table.rows == (("linear", "L", 10.0, 20.0, 30.0, 12.5), ("knn", "L", 10.0, 20.0, 30.0, 12.5))
 
 
+def test_rows_stand_together_in_the_order_of_what_was_asked_first():
+    records = [
+        record(layer=layer, view=view, kind=kind, encoders=encoders)
+        for encoders in ("random", "trained")
+        for layer in ("stem", "fc")
+        for view in ("ab", "L")
+        for kind in ("linear", "knn")
+    ]
+    keys = [row[:3] for row in probe_table(records).rows]
+    assert keys == [
+        (layer, kind, view) for layer in ("stem", "fc") for kind in ("linear", "knn") for view in ("ab", "L")
+    ]
+
+
 def test_protocols_are_told_apart():
     records = [
         record(),

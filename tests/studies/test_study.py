@@ -184,6 +184,17 @@ def test_a_probe_that_is_there_is_kept_and_one_that_changed_is_taken_again(whole
     assert all(job.done for job in plan.jobs)
 
 
+def test_probes_are_fitted_by_another_protocol(whole, tmp_path):
+    shutil.copytree(whole[0] / "runs", tmp_path / "runs")
+    place = Place(data="tables", runs=tmp_path / "runs", protocol="advised")
+    plan = make_plan(toy_study.toys(), place, pattern="random")
+    spelled = {spell(one) for job in plan.jobs for one in job.row.measures.values()}
+    assert all('protocol="advised"' in one for one in spelled)
+    assert [list(job.unmeasured()) for job in plan.todo] == [["hidden", "kNN"]] * 2
+    with pytest.raises(ValueError, match=r"no protocol 'advisd' \(did you mean 'advised'"):
+        make_plan(toy_study.toys(), replace(place, protocol="advisd"))
+
+
 def test_a_run_that_fails_is_listed_and_the_others_go_on(tmp_path):
     study = toy_study.with_failure()
     plan = make_plan(study, Place(data="tables", runs=tmp_path / "runs"))

@@ -11,8 +11,9 @@ from toys import toy, toy_with_gaps
 from coview.contrast import Bank, NCELoss
 from coview.training import fit, in_batch, queue
 from coview.training.capture import BEFORE, Steps
+from coview.training.fabric import make_fabric
 from coview.training.loop import advance
-from coview.training.state import make_fabric, prepare
+from coview.training.state import prepare
 
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 FULL = partial(Bank, draw="all")

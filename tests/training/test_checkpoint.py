@@ -40,6 +40,11 @@ def test_foreign(tmp_path):
         ValueError, match="is not a checkpoint of this package: wanted 'coview checkpoint 1', got no format"
     ):
         load_checkpoint(path)
+    torch.save({"format": "coview checkpoint 2", "step": 3}, path)
+    with pytest.raises(
+        ValueError, match="was written by another version: this one reads 'coview checkpoint 1'"
+    ):
+        load_checkpoint(path)
     path.write_text("hello, this is no checkpoint")
     with pytest.raises(ValueError, match="is cut off or no checkpoint"):
         load_checkpoint(path)

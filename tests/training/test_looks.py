@@ -12,8 +12,9 @@ from coview.contrast import Bank, NCELoss
 from coview.recipes.measure import look_in
 from coview.training import TrainingError, fit, in_batch, override
 from coview.training.checkpoint import checkpoints, load_checkpoint
+from coview.training.fabric import make_fabric
 from coview.training.looks import undisturbed
-from coview.training.state import make_fabric, prepare
+from coview.training.state import prepare
 
 
 def rows(folder):

@@ -14,7 +14,8 @@ from coview.encoders import MLP
 from coview.predictive import Decoder
 from coview.training import describe, fit, override, patches, prediction, split_brain
 from coview.training.capture import Steps
-from coview.training.state import make_fabric, prepare
+from coview.training.fabric import make_fabric
+from coview.training.state import prepare
 
 SMALL = partial(Decoder, width=16)
 

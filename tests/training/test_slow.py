@@ -12,7 +12,8 @@ from training.test_loop import assert_same, weights
 
 from coview.contrast import Bank, CosineCritic, InBatch, Objective, PairGraph
 from coview.training import TrainingError, fit, in_batch, prediction, queue
-from coview.training.state import make_fabric, prepare
+from coview.training.fabric import make_fabric
+from coview.training.state import prepare
 from coview.training.step import train_step
 from coview.views import augmented, cut
 

@@ -2,6 +2,7 @@
 
 from itertools import permutations
 
+import pytest
 import torch
 from torchvision.transforms import functional as torchvision
 
@@ -71,6 +72,16 @@ def test_chroma_keeps_its_meaning():
     found = colour_jitter({"rgb": rgb}, seeded(0))["rgb"].int()
     assert (found[:, 0] > found[:, 1:].amax(1) + 30).all()
     assert found.amax(1).float().std() > 10
+
+
+def test_a_part_may_be_greyed():
+    rgb = pictures(3000)
+    found = colour_jitter({"rgb": rgb}, seeded(0), share=0.0, greyed=0.3)["rgb"]
+    flat = (found == found[:, :1]).all(1).all(2).all(1)
+    assert flat.float().mean() == pytest.approx(0.3, abs=0.03)
+    assert torch.equal(found[~flat], rgb[~flat])
+    wanted = torchvision.rgb_to_grayscale(rgb[flat], num_output_channels=3)
+    assert (found[flat].int() - wanted.int()).abs().max() <= 1
 
 
 def test_only_the_picture_changes_and_only_by_its_generator():

@@ -9,13 +9,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from coview.contrast.exact.attention import attend, backends_for
-from coview.contrast.exact.chunked import sweep_chunks
-from coview.contrast.exact.merge import take_off
+from coview.contrast.exact.attention import backends_for
+from coview.contrast.exact.sharded import sharded_softmax
+from coview.contrast.exact.sweep import sweep
 
-__all__ = ["backends_for", "exact_softmax"]
-
-RARE = 1e-3  # of the softmax; where valid keys have less of it, taking off the others would lose their digits
+__all__ = ["backends_for", "exact_softmax", "sharded_softmax"]
 
 
 def exact_softmax(
@@ -33,6 +31,8 @@ def exact_softmax(
     keys at a time; the others compute in the precision of the keys.
     """
     wide = query if query.dtype == torch.float64 else query.float()
+    if not len(query):  # of several processes, one may have no anchors
+        return wide.sum(1)
     if wide.dtype == torch.float64 or chunk:
         backend = "chunked"
     return _ExactSoftmax.apply(wide, keys.detach(), match, valid, backend, chunk)  # pyright: ignore[reportReturnType]
@@ -65,7 +65,7 @@ def _loss_and_slope(
     with torch.autocast(query.device.type, enabled=False):
         chosen = keys[match].to(query.dtype)
         score = (query * chosen).sum(1)
-        log_total, expected = _sweep(query, keys, valid, score, backend or backends_for(keys)[0], chunk)
+        log_total, expected = sweep(query, keys, valid, score, backend=backend, chunk=chunk)
         return log_total - score, expected - chosen
 
 
@@ -75,19 +75,3 @@ _as_one_operator = torch.library.custom_op("coview::exact_softmax", _loss_and_sl
 @_as_one_operator.register_fake
 def _like(query, keys, match, valid, backend, chunk):
     return query.new_empty(len(query)), torch.empty_like(query)
-
-
-def _sweep(query, keys, valid, score, backend, chunk):
-    """logsumexp of the scores of all valid keys, and these keys averaged by their softmax."""
-    if backend == "chunked":
-        return sweep_chunks(query, keys, valid, score, chunk=chunk)
-    if valid is None:
-        return attend(query, keys, backend)
-    whole = attend(
-        query, keys.where(valid[:, None], 0), backend
-    )  # a key of zeros adds exp(0), known and so taken off
-    log_total, expected, share = take_off(*whole, (~valid).sum())
-    watching = not (query.is_cuda and torch.cuda.is_current_stream_capturing())
-    if watching and bool((share < RARE).any()):
-        return sweep_chunks(query, keys, valid, score)
-    return log_total, expected

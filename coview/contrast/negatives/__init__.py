@@ -8,9 +8,10 @@ from coview.contrast.negatives.bank import Bank
 from coview.contrast.negatives.batch import InBatch
 from coview.contrast.negatives.patches import Patches
 from coview.contrast.negatives.queue import Queue
+from coview.contrast.negatives.sharded import ShardedBank
 from coview.types import Candidates, Embeddings, Present
 
-__all__ = ["Bank", "InBatch", "Negatives", "Patches", "Queue"]
+__all__ = ["Bank", "InBatch", "Negatives", "Patches", "Queue", "ShardedBank"]
 
 
 @runtime_checkable

@@ -1,17 +1,15 @@
 """The memory bank: one row per sample and view, momentum-averaged and written after scoring (section 3.4)."""
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from coview import processes
+from coview.contrast.negatives.rows import OUT, averaged, check_index, first_state, number_type, reach, unit
 from coview.types import Candidates, Embeddings, Present, view_of
-
-OUT, RANDOM, WRITTEN = 0, 1, 2  # what a row holds: nothing, its random start, a sample
 
 
 class Bank(nn.Module):
@@ -43,19 +41,16 @@ class Bank(nn.Module):
         super().__init__()
         if draw != "all" and not (isinstance(draw, int) and draw >= 1):
             raise ValueError(f"draw must be 'all' or a number of negatives, got {draw!r}")
-        if start not in ("random", "empty"):
-            raise ValueError(f"start must be 'random' or 'empty', got {start!r}")
-        kind = _dtype(precision)
+        kind, first = number_type(precision), first_state(start)
         self.samples, self.draw, self.shared = samples, draw, shared
         self.exclude_self, self.momentum = exclude_self, momentum
         self.views = tuple(views)
         for view in self.views:
             there = torch.ones(samples, dtype=torch.bool) if present is None else present.get(view_of(view))
-            state = torch.full((samples,), RANDOM if start == "random" else OUT, dtype=torch.uint8)
+            state = torch.full((samples,), first, dtype=torch.uint8)
             if there is not None:
                 state[~there.cpu()] = OUT
-            reach = 1 / math.sqrt(dim / 3)
-            rows = torch.empty(samples, dim).uniform_(-reach, reach) * (state != OUT)[:, None]
+            rows = torch.empty(samples, dim).uniform_(-reach(dim), reach(dim)) * (state != OUT)[:, None]
             self.register_buffer(f"rows_{view}", rows.to(kind))
             self.register_buffer(f"state_{view}", state)
         self._note_gaps()
@@ -75,15 +70,11 @@ class Bank(nn.Module):
         return self._of("state", view) != OUT
 
     def candidates(self, target: str, embedding: Float[Tensor, "B D"], index: Int[Tensor, "B"]) -> Candidates:
-        self._check(index)
+        check_index(index, self.samples)
         rows = self.rows(target)
         there = self.there(target) if target in self._gaps else None
-        if there is not None:
-            own = there[index]
-            if not own.all():  # a first visit: the current embedding stands in for the match
-                stand_in = _unit(embedding).to(rows.dtype)
-                rows = rows.index_copy(0, index, torch.where(own[:, None], rows[index], stand_in))
-                there = there.index_fill(0, index, True)
+        if there is not None:  # on a first visit the current embedding stands in for the row
+            rows, there = _with_stand_ins(rows, there, unit(embedding), index)
         if self.draw == "all":
             return Candidates(rows, index, there)
         pool = None if there is None else there.nonzero().squeeze(1)
@@ -93,22 +84,15 @@ class Bank(nn.Module):
     @torch.no_grad()
     def update(self, embeddings: Embeddings, index: Int[Tensor, "B"], present: Present | None = None) -> None:
         """Average the rows of these samples with their embeddings; what they lack stays out."""
-        self._check(index)
+        check_index(index, self.samples)
         for view in self.views:
             if view not in embeddings:
                 continue
             rows, state = self.rows(view), self._of("state", view)
             have = None if present is None else present.get(view_of(view))
-            before = state[index]
-            share = torch.where(before == OUT, 0.0, self.momentum)[:, None]
-            old = rows[index].float()
-            new = F.normalize(share * old + (1 - share) * _unit(embeddings[view]), dim=1)
-            after = torch.full_like(before, WRITTEN)
-            if have is not None:  # what was written stays, what never was goes out
-                kept = before == WRITTEN
-                new = torch.where(have[:, None], new, old * kept[:, None])
-                after = torch.where(have | kept, after, OUT)
-            rows[index], state[index] = new.to(rows.dtype), after.to(state.dtype)
+            rows[index], state[index] = averaged(
+                rows[index], state[index], embeddings[view], have, momentum=self.momentum
+            )
             if have is not None or view in self._gaps:
                 self._note_gaps([view])
 
@@ -149,40 +133,28 @@ class Bank(nn.Module):
             gaps = gaps - {view} if bool(self.there(view).all()) else gaps | {view}
         self._gaps = gaps
 
-    def _check(self, index: Tensor) -> None:
-        # On a GPU the look would wait for it; there the kernels themselves stop at a wrong index.
-        if (
-            index.device.type == "cpu"
-            and len(index)
-            and not 0 <= int(index.min()) <= int(index.max()) < self.samples
-        ):
-            wrong = next(i for i in index.tolist() if not 0 <= i < self.samples)
-            raise IndexError(
-                f"sample index {wrong} is outside the bank of {self.samples} samples (0 to {self.samples - 1}): "
-                "make the bank as long as the dataset"
-            )
-
     def _of(self, kind: str, view: str) -> Tensor:
         if view not in self.views:
             raise ValueError(f"the bank has no view '{view}': it was made for {', '.join(self.views)}")
         return self.get_buffer(f"{kind}_{view}")
 
 
-def _unit(embedding: Tensor) -> Tensor:
-    return F.normalize(embedding.detach().float(), dim=1)
+def _with_stand_ins(
+    rows: Tensor, there: Tensor, keys: Tensor, index: Tensor
+) -> tuple[Float[Tensor, "N D"], Bool[Tensor, "N"]]:
+    """The rows with these keys, of all processes, where there was none."""
+    if processes.count() > 1:
+        (keys, _), (index, _) = processes.gather_rows(keys), processes.gather_rows(index)
+    own = there[index]
+    if own.all():
+        return rows, there
+    kept = torch.where(own[:, None], rows[index], keys.to(rows.dtype))
+    return rows.index_copy(0, index, kept), there.index_fill(0, index, True)
 
 
 def _some(total: int, count: int, device: torch.device) -> Int[Tensor, "K"]:
     """So many different numbers below `total`, or all of them; torch.randperm cannot be captured as a CUDA graph."""
     return torch.rand(total, device=device).topk(min(count, total), sorted=False).indices
-
-
-def _dtype(precision: str) -> torch.dtype:
-    kinds = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
-    kinds["auto"] = kinds["float16" if torch.cuda.is_available() else "float32"]
-    if precision not in kinds:
-        raise ValueError(f"precision must be 'float32', 'float16', 'bfloat16' or 'auto', got {precision!r}")
-    return kinds[precision]
 
 
 def _count(index: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from coview import processes
 from coview.types import Candidates, Embeddings, Present
 
 
@@ -24,10 +25,13 @@ class Patches(nn.Module):
     def candidates(
         self, target: str, embedding: Float[Tensor, "B *P D"], index: Int[Tensor, "B"]
     ) -> Candidates:
-        columns = torch.arange(embedding[..., 0].numel(), device=embedding.device)
+        keys, first = processes.gather_keys(embedding)
+        samples = first + torch.arange(len(index), device=index.device)
         if embedding.ndim == 2:
-            return Candidates(embedding, columns)
-        return Candidates(embedding.flatten(0, 1), columns.view(len(index), -1), rivals=self.same_image)
+            return Candidates(keys, samples)
+        cells = torch.arange(embedding.shape[1], device=index.device)
+        columns = samples[:, None] * len(cells) + cells
+        return Candidates(keys.flatten(0, 1), columns, rivals=self.same_image)
 
     def update(self, embeddings: Embeddings, index: Int[Tensor, "B"], present: Present | None = None) -> None:
         """There is nothing to remember."""

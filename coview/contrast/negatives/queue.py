@@ -6,15 +6,17 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from coview.contrast.negatives.bank import _dtype
+from coview import processes
+from coview.contrast.negatives.rows import number_type
 from coview.types import Candidates, Embeddings, Present, view_of
 
 
 class Queue(nn.Module):
     """Candidates: the current keys of the batch, without gradient, and the queue's rows of all other samples.
 
-    The match is the current key; what the queue holds of the batch's own samples is older, and stands aside for all
-    anchors alike, so that they share one set of keys. Rows are kept in `precision`, as those of a bank.
+    The batch is that of all processes. The match is the current key; what the queue holds of the batch's own samples
+    is older, and stands aside for all anchors alike, so that they share one set of keys. Rows are kept in
+    `precision`, as those of a bank.
     """
 
     steady = True
@@ -25,7 +27,7 @@ class Queue(nn.Module):
             raise ValueError(f"a queue holds 1 row or more, got size={size}")
         self.views, self.size = tuple(views), size
         for view in self.views:
-            self.register_buffer(f"rows_{view}", torch.zeros(size, dim, dtype=_dtype(precision)))
+            self.register_buffer(f"rows_{view}", torch.zeros(size, dim, dtype=number_type(precision)))
             self.register_buffer(
                 f"index_{view}", torch.full((size,), -1)
             )  # whose row it is; -1: not filled yet
@@ -33,10 +35,12 @@ class Queue(nn.Module):
 
     def candidates(self, target: str, embedding: Float[Tensor, "B D"], index: Int[Tensor, "B"]) -> Candidates:
         rows, owner = self._of("rows", target), self._of("index", target)
-        keys = torch.cat([embedding.detach().to(rows.dtype), rows])
-        others = (owner >= 0) & ~_among(owner, index)
-        valid = torch.cat([torch.ones_like(index, dtype=torch.bool), others])
-        return Candidates(keys, torch.arange(len(index), device=index.device), valid)
+        current, first = processes.gather_rows(embedding.detach().to(rows.dtype))
+        batch, _ = processes.gather_rows(index)
+        others = (owner >= 0) & ~_among(owner, batch)
+        valid = torch.cat([torch.ones_like(batch, dtype=torch.bool), others])
+        match = first + torch.arange(len(index), device=index.device)
+        return Candidates(torch.cat([current, rows]), match, valid)
 
     @torch.no_grad()
     def update(self, embeddings: Embeddings, index: Int[Tensor, "B"], present: Present | None = None) -> None:

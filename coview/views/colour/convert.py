@@ -93,7 +93,7 @@ def hsv(rgb: Picture, wanted: Sequence[int]) -> Channels:
 
 
 def hed(rgb: Picture, wanted: Sequence[int]) -> Channels:
-    density = (_levels(rgb).clamp(min=FAINTEST).log() / math.log(FAINTEST))[rgb.int()]
+    density = _look_up(_levels(rgb).clamp(min=FAINTEST).log() / math.log(FAINTEST), rgb)
     return [_mix(density, TO_STAINS[channel]).clamp(min=0) for channel in wanted]
 
 
@@ -106,7 +106,12 @@ def _linear(rgb: Tensor) -> Tensor:
     """sRGB as uint8 to linear light: only 256 values, so a table."""
     value = _levels(rgb)
     table = torch.where(value > 0.04045, ((value + 0.055) / 1.055) ** 2.4, value / 12.92)
-    return table[rgb.int()]
+    return _look_up(table, rgb)
+
+
+def _look_up(table: Tensor, rgb: Tensor) -> Tensor:
+    """Not by table[rgb]: the ONNX runtime takes 32-bit numbers of rows in a selection alone."""
+    return table.index_select(0, rgb.int().flatten()).view(rgb.shape)
 
 
 def _mix(colours: Tensor, row: Row) -> Tensor:

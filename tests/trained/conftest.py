@@ -1,0 +1,3 @@
+"""The command line as the tests call it."""
+
+from command import run as run
