@@ -300,6 +300,34 @@ def data(
     show_data(name, root, console, download=download)
 
 
+@app.command(epilog="Example: coview flow data/ucf101/UCF-101 --out data/ucf101/UCF-101-packed")
+def flow(
+    clips: Annotated[Path, typer.Argument(help="A folder of videos, folders of frames, or packed clips.")],
+    out: Annotated[Path, typer.Option(help="The folder for packed clips; what is there is not done again.")],
+    size: Annotated[
+        str, typer.Option(help="Height x width of the frames; what does not fit is cut.")
+    ] = "128x171",
+    rate: Annotated[
+        float | None, typer.Option(help="Frames a second; all that there are by default.", min=0.1)
+    ] = None,
+    tvl1: Annotated[
+        str, typer.Option(help="opencv (its numbers), fast (a fourth of the work), or none: frames alone.")
+    ] = "opencv",
+    lossy: Annotated[bool, typer.Option("--lossy", help="Flow as JPEG, in a fraction of the room.")] = False,
+    compile: Annotated[
+        bool, typer.Option("--compile", help="Through torch.compile: minutes at first, then faster.")
+    ] = False,
+    pairs: Annotated[int, typer.Option(help="Pairs of frames whose flow is found at once.", min=1)] = 64,
+    workers: Annotated[int, typer.Option(help="Threads that decode, and that write.", min=1)] = 4,
+) -> None:
+    """Pack clips: resized frames, and between them TV-L1 optical flow in 8 bits."""
+    from coview.cli.flow import Wanted, run_flow
+
+    wanted = Wanted(clips, out, size, rate, tvl1, lossy, compile, pairs, workers)
+    if code := run_flow(wanted, console):
+        raise typer.Exit(code)
+
+
 @app.command(epilog="Example: coview reproduce negatives --data-name scenes --seeds 0,1 --plan")
 def reproduce(
     study: Annotated[
@@ -406,7 +434,7 @@ def choose_views(
 
 @app.command(epilog="Example: coview bench contrast --json bench.json")
 def bench(
-    what: Annotated[str, typer.Argument(help="contrast, step, data, probes or all.")] = "all",
+    what: Annotated[str, typer.Argument(help="contrast, step, data, flow, probes or all.")] = "all",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write every number into this file.")
     ] = None,
@@ -436,7 +464,9 @@ def main() -> None:
             raise
         code = _explain(error)
     if code == 130:  # typer turns an interruption into this code
-        again = "the same command goes on" if "reproduce" in arguments else "go on with --resume"
+        again = (
+            "the same command goes on" if {"reproduce", "flow"} & set(arguments) else "go on with --resume"
+        )
         _say(f"interrupted: {again}")
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
