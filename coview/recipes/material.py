@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,7 +14,9 @@ from coview.information import ViewPairs, view_pairs
 from coview.names import did_you_mean
 from coview.recipes.find import find_recipe, is_path, shipped_recipes
 from coview.recipes.measure import fastest_device
+from coview.recipes.mine import mine
 from coview.recipes.pictures import pictures
+from coview.training import Recipe, override
 from coview.types import Augment, Fields, Still, View
 from coview.views import chroma, depth, field, lightness, normal
 from coview.views.colour import SPACES, split
@@ -58,12 +61,12 @@ def find_material(
     samples: int | None = None,
     augmented: bool = True,
 ) -> Material:
-    """A recipe's data and views, or those of an image set or of a folder of pictures."""
-    if name in SETS or name == "scenes" or (is_path(name) and ".py" not in name):
-        data, views, augment, still = _of_images(name, part, samples, settings)
-    elif ".py" in name or "@" in name or name in shipped_recipes():
-        recipe, _ = find_recipe(name, settings)
+    """A recipe's data and views, your own views at a place, or those of an image set or of a folder of pictures."""
+    recipe = _recipe(name, settings)
+    if recipe is not None:
         data, views, augment, still = recipe.data(part), recipe.views, recipe.augment, recipe.still
+    elif name in SETS or name == "scenes" or is_path(name) or Path(name).exists():
+        data, views, augment, still = _of_images(name, part, samples, settings)
     else:
         raise ValueError(
             f"no recipe or image set '{name}'{did_you_mean(name, [*shipped_recipes(), *SETS, 'scenes'])}; "
@@ -86,6 +89,20 @@ def colour_views(*names: str) -> dict[str, View]:
 def fields_of(data: Dataset) -> Fields:
     """The fields of one sample."""
     return data.fetch(torch.zeros(1, dtype=torch.int64)).fields
+
+
+def _recipe(name: str, settings: Sequence[str]) -> Recipe | None:
+    """The recipe of this name, or the one that the rules make of views at this place; None where there is neither."""
+    if ".py" in name or "@" in name or (name in shipped_recipes() and name not in SETS):
+        return find_recipe(name, settings)[0]
+    if name in SETS or not Path(name).expanduser().exists():
+        return None
+    try:
+        return override(mine(name), settings)
+    except ValueError:
+        if Path(name).is_file():
+            raise
+        return None  # a folder of pictures
 
 
 def _of_images(name: str, part: str, samples: int | None, settings: Sequence[str]) -> tuple[Any, ...]:
