@@ -25,6 +25,9 @@ console = Console()
 RecipeName = Annotated[
     str, typer.Argument(metavar="RECIPE", help="A name from `coview list`, or my_file.py:my_recipe.")
 ]
+MaterialName = Annotated[
+    str, typer.Argument(metavar="DATA|RECIPE", help="A recipe, an image set, or a folder of pictures.")
+]
 OwnData = Annotated[
     Path, typer.Argument(help="A folder with a folder for each view, a CSV or Parquet table, or arrays.")
 ]
@@ -400,6 +403,62 @@ def reproduce(
     )
     if code := run_study(wanted, console, only_plan=plan):
         raise typer.Exit(code)
+
+
+@app.command(epilog="Example: coview mi demo --views L depth")
+def mi(
+    name: MaterialName,
+    views: Annotated[
+        tuple[str, str], typer.Option(help="Two views of the recipe; of pictures also as Y DbDr, R GB, H SV.")
+    ],
+    settings: Settings = None,
+    bound: Annotated[str, typer.Option(help="mine, infonce, nwj or interpolated.")] = "mine",
+    critic: Annotated[str, typer.Option(help="separable or concatenated.")] = "separable",
+    seeds: Annotated[int, typer.Option(help="How many critics, each judged by other samples.", min=1)] = 3,
+    steps: Annotated[int | None, typer.Option(help="Steps of each critic.", min=1)] = None,
+    batch: Annotated[int | None, typer.Option(help="Samples of a step.", min=2)] = None,
+    samples: Annotated[int | None, typer.Option(help="Take so many, spread over all.", min=1)] = None,
+    still: Annotated[
+        bool, typer.Option("--still", help="Samples as they are, not as training has them.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="The PNG to write; its numbers go beside it.")] = Path("mi.png"),
+) -> None:
+    """Estimate how much two views share, in nats and bits."""
+    from coview.cli.mi import How, Which, run_mi
+
+    how = How.given(bound=bound, critic=critic, seeds=seeds, steps=steps, batch=batch)
+    which = Which(name=name, settings=tuple(settings or ()), samples=samples, still=still)
+    run_mi(which, views, how, out, console)
+
+
+@app.command("choose-views", epilog="Example: coview choose-views demo --view L --view depth --view normal")
+def choose_views(
+    name: MaterialName,
+    view: Annotated[
+        list[str] | None, typer.Option(help="Choose among these; all of the recipe by default.")
+    ] = None,
+    channels: Annotated[str | None, typer.Option(help="Choose among the channels of this view.")] = None,
+    settings: Settings = None,
+    bound: Annotated[str, typer.Option(help="mine, infonce, nwj or interpolated.")] = "mine",
+    seeds: Annotated[int, typer.Option(help="How many critics for each pair.", min=1)] = 2,
+    steps: Annotated[int | None, typer.Option(help="Steps of each critic.", min=1)] = None,
+    batch: Annotated[int | None, typer.Option(help="Samples of a step.", min=2)] = None,
+    samples: Annotated[int | None, typer.Option(help="Take so many, spread over all.", min=1)] = None,
+    check: Annotated[
+        int, typer.Option(help="Of so many ways to make two views of all, estimate it.", min=0)
+    ] = 2,
+    still: Annotated[
+        bool, typer.Option("--still", help="Samples as they are, not as training has them.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="The PNG to write: what every pair shares.")] = Path("pairs.png"),
+) -> None:
+    """Say which views to contrast, by how much every pair of them shares."""
+    from coview.cli.choose import Wanted, choose_views
+    from coview.cli.mi import How, Which
+
+    how = How.given(bound=bound, seeds=seeds, steps=steps, batch=batch)
+    which = Which(name=name, settings=tuple(settings or ()), samples=samples, still=still)
+    choose_views(which, Wanted(views=tuple(view or ()), channels=channels, check=check), how, out, console)
 
 
 @app.command(epilog="Example: coview bench contrast --json bench.json")
