@@ -118,9 +118,7 @@ def test_pieces_are_joined_and_unpacked(tmp_path, scripts, monkeypatch):
     tiny = image_data("tiny", "test", root=tmp_path / "data")
     assert (len(tiny), len(tiny.classes)) == (8, 4)
     assert "n99999999" not in (tmp_path / "data/tiny-imagenet-100/wnids.txt").read_text()
-    with pytest.raises(
-        SystemExit, match=r"pieces are called cifar10.000 or tiny.000 or two-camera.000, got \['pack'\]"
-    ):
+    with pytest.raises(SystemExit, match=r"pieces are called .* or tiny.000 or two-camera.000, got"):
         scripts["unpack"].unpack(tmp_path, [tmp_path / "pack.tgz"])
 
 
