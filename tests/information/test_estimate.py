@@ -10,7 +10,6 @@ import torch
 
 from coview.information import (
     INFONCE,
-    MINE,
     Estimate,
     Schedule,
     TensorPairs,
