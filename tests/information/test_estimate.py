@@ -10,6 +10,7 @@ import torch
 
 from coview.information import (
     INFONCE,
+    MINE,
     Estimate,
     Schedule,
     TensorPairs,
