@@ -1,7 +1,7 @@
 """How much two views share: bounds by critics that are trained on samples, and judged by others."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 
@@ -69,23 +69,24 @@ def estimate(
     bound: Bound = MINE,
     critic: MakeCritic = separable,
     schedule: Schedule | None = None,
-    seeds: int = 3,
+    seeds: int | Sequence[int] = 3,
 ) -> Estimate:
-    """Train a critic for each seed on some of the pairs, and judge it by others.
+    """Train a critic for each seed on some of the pairs, and judge it by others; `seeds` says how many, or which.
 
     MINE is the sharpest of the bounds and can be too high where `ceiling` is near, InfoNCE never is but
     cannot exceed the log of how many there are to choose from.
     """
     schedule = schedule or Schedule()
-    if seeds < 1:
-        raise ValueError(f"wanted one seed or more, got {seeds}")
+    seeds = range(seeds) if isinstance(seeds, int) else seeds
+    if not seeds:
+        raise ValueError("wanted one seed or more, got none")
     _check_size(pairs, schedule)
     shown = fetch_many(pairs, torch.arange(min(len(pairs), LOOKED_AT), device=pairs.device), seed=0)
     if known := known_beforehand(*shown):
         return Estimate(bound.name, known[0], 0.0, len(pairs), 0, warnings=(known[1],))
     found = []
-    for seed in range(seeds):
-        split = split_samples(len(pairs), seed, seeds, device=pairs.device)
+    for seed in seeds:
+        split = split_samples(len(pairs), seed, device=pairs.device)
         trained = train_critic(critic, pairs, split, bound=bound, schedule=schedule, seed=seed)
         found.append(_judged(trained, pairs, split, bound))
     return _together(found, len(pairs), bound)
@@ -97,18 +98,16 @@ def mine(
     *,
     critic: MakeCritic = separable,
     schedule: Schedule | None = None,
-    seeds: int = 3,
+    seeds: int | Sequence[int] = 3,
 ) -> Estimate:
     """Mutual information neural estimation (Belghazi et al. 2018) of two tensors with a row for each sample."""
     return estimate(TensorPairs(first, second), bound=MINE, critic=critic, schedule=schedule, seeds=seeds)
 
 
-def split_samples(samples: int, seed: int, seeds: int, *, device: torch.device) -> Split:
-    """Each seed holds out other samples, as long as there are some."""
-    order = torch.randperm(samples, generator=torch.Generator().manual_seed(0)).roll(
-        -(seed * samples // seeds)
-    )
+def split_samples(samples: int, seed: int, *, device: torch.device) -> Split:
+    """Each seed holds out other samples, as long as there are some: after four it starts again."""
     held_out = min(round(samples * HELD_OUT), MOST_HELD_OUT)
+    order = torch.randperm(samples, generator=torch.Generator().manual_seed(0)).roll(-seed * held_out)
     selection = min(round(samples * SELECTION), MOST_SELECTION)
     parts = order.to(device).split([held_out, selection, samples - held_out - selection])
     return Split(parts[2], parts[1], parts[0])
