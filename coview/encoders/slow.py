@@ -33,6 +33,10 @@ class SlowEncoders(nn.Module):
 
     @torch.no_grad()
     def forward(self, views: Views, present: Present | None = None) -> Embeddings:
+        kind = next(
+            self.parameters()
+        ).dtype  # in half or double precision the encoders' inputs are converted too
+        views = {name: view.to(kind) if view.is_floating_point() else view for name, view in views.items()}
         if self.groups is None:
             return self.copies(views, present)
         first = next(iter(views.values()))

@@ -72,6 +72,8 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
         for encoder in {*encoders.values(), *(slow.copies.values() if slow else ())}:
             encoder.compile(dynamic=None if data.present else False)
     encoders, optimiser = fabric.setup(encoders, optimiser)
+    if slow:
+        slow.to(next(encoders.parameters()).dtype)  # which the precision may have changed
     generator = torch.Generator(fabric.device).manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)
     torch.manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)  # for draws from memory
     return Training(recipe, fabric, encoders, objective, optimiser, generator, see, augment, slow)

@@ -11,7 +11,7 @@ from toys import SIZES, toy, toy_with_gaps
 from training.test_loop import assert_same, weights
 
 from coview.contrast import Bank, CosineCritic, InBatch, Objective, PairGraph
-from coview.training import TrainingError, fit, in_batch, prediction, queue
+from coview.training import TrainingError, fit, in_batch, override, prediction, queue
 from coview.training.fabric import make_fabric
 from coview.training.state import prepare
 from coview.training.step import train_step
@@ -34,6 +34,7 @@ VARIANTS = {
     "both crops learn": lambda: replace(toy(), negatives=in_batch, crops=2),
     "both crops learn, gaps": lambda: replace(toy_with_gaps(), negatives=in_batch, crops=2),
     "bfloat16": lambda: slowly(crops=2, precision="bf16-mixed"),
+    "double": lambda: slowly(precision="64-true"),
     "one view": lambda: replace(
         slowly(crops=2), graph=PairGraph([("touch", "touch")]), encoders={"touch": toy().encoders["touch"]}
     ),
@@ -155,6 +156,13 @@ def test_keys_of_the_batch_itself_change_nothing():
     alone, given = objective(said, index), objective(said, index, keys=said)
     for name in alone:
         assert torch.equal(alone[name], given[name])
+
+
+def test_they_can_be_set_by_name():
+    recipe = override(toy(), ["slow=0.99", "crops=2", "key_groups=4"])
+    assert (recipe.slow, recipe.crops, recipe.key_groups) == (0.99, 2, 4)
+    back = override(recipe, ["key_groups=none", "slow=none", "crops=1"])
+    assert (back.slow, back.crops, back.key_groups) == (None, 1, None)
 
 
 def test_two_crops_differ_and_views_of_each_stay_aligned():
