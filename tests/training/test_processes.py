@@ -78,7 +78,7 @@ def test_a_run_goes_on_bit_for_bit(two):
     assert_same(found(two, "parts")[1], found(two, "whole")[1], "stopped after 1 and 8 steps, and resumed")
 
 
-@pytest.mark.parametrize("name", ["slow", "both", "looked"])
+@pytest.mark.parametrize("name", ["slow", "mixed", "both", "looked"])
 def test_both_hold_the_same(name, two):
     assert_same(*found(two, name), name)
 
