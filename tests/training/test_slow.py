@@ -192,8 +192,8 @@ def test_a_crop_that_is_not_finite_is_found(tmp_path):
     ("fields", "message"),
     [
         ({"slow": 1.0}, "slow is a momentum from 0 to below 1, such as 0.99, got 1.0"),
-        ({"key_groups": 4}, "2 or more: got 4 with slow=None"),
-        ({"slow": 0.9, "key_groups": 1}, "2 or more: got 1 with slow=0.9"),
+        ({"key_groups": 4}, "shuffle a batch on each process: got 4 with slow=None"),
+        ({"slow": 0.9, "key_groups": 0}, "shuffle a batch on each process: got 0 with slow=0.9"),
         ({"crops": 3}, "crops must be 1 or 2, got 3"),
         ({"crops": 2, "augment": None}, "two crops of a sample are the same without an augmentation"),
     ],
@@ -201,6 +201,11 @@ def test_a_crop_that_is_not_finite_is_found(tmp_path):
 def test_what_makes_no_sense_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         replace(toy(), **fields)
+
+
+def test_one_group_is_that_of_the_anchors(tmp_path):
+    with pytest.raises(ValueError, match="keys have the anchors' statistics: set key_groups to 2 or more"):
+        fit(slowly(key_groups=1), tmp_path / "run")
 
 
 def test_a_prediction_has_no_keys(tmp_path):
