@@ -11,8 +11,14 @@ from pathlib import Path
 import prepare_cifar10
 import prepare_nyu
 import prepare_tiny
+import prepare_two_camera
 
-PACKS = {"cifar10": prepare_cifar10.prepare, "nyu": prepare_nyu.prepare, "tiny": prepare_tiny.prepare}
+PACKS = {
+    "cifar10": prepare_cifar10.prepare,
+    "nyu": prepare_nyu.prepare,
+    "tiny": prepare_tiny.prepare,
+    "two-camera": prepare_two_camera.unpack,
+}
 
 
 def unpack(out: Path, pieces: list[Path]) -> list[Path]:

@@ -25,6 +25,9 @@ console = Console()
 RecipeName = Annotated[
     str, typer.Argument(metavar="RECIPE", help="A name from `coview list`, or my_file.py:my_recipe.")
 ]
+MaterialName = Annotated[
+    str, typer.Argument(metavar="DATA|RECIPE", help="A recipe, an image set, or a folder of pictures.")
+]
 OwnData = Annotated[
     Path, typer.Argument(help="A folder with a folder for each view, a CSV or Parquet table, or arrays.")
 ]
@@ -326,6 +329,34 @@ def data(
     show_data(name, root, console, download=download)
 
 
+@app.command(epilog="Example: coview flow data/ucf101/UCF-101 --out data/ucf101/UCF-101-packed")
+def flow(
+    clips: Annotated[Path, typer.Argument(help="A folder of videos, folders of frames, or packed clips.")],
+    out: Annotated[Path, typer.Option(help="The folder for packed clips; what is there is not done again.")],
+    size: Annotated[
+        str, typer.Option(help="Height x width of the frames; what does not fit is cut.")
+    ] = "128x171",
+    rate: Annotated[
+        float | None, typer.Option(help="Frames a second; all that there are by default.", min=0.1)
+    ] = None,
+    tvl1: Annotated[
+        str, typer.Option(help="opencv (its numbers), fast (a fourth of the work), or none: frames alone.")
+    ] = "opencv",
+    lossy: Annotated[bool, typer.Option("--lossy", help="Flow as JPEG, in a fraction of the room.")] = False,
+    compile: Annotated[
+        bool, typer.Option("--compile", help="Through torch.compile: minutes at first, then faster.")
+    ] = False,
+    pairs: Annotated[int, typer.Option(help="Pairs of frames whose flow is found at once.", min=1)] = 64,
+    workers: Annotated[int, typer.Option(help="Threads that decode, and that write.", min=1)] = 4,
+) -> None:
+    """Pack clips: resized frames, and between them TV-L1 optical flow in 8 bits."""
+    from coview.cli.flow import Wanted, run_flow
+
+    wanted = Wanted(clips, out, size, rate, tvl1, lossy, compile, pairs, workers)
+    if code := run_flow(wanted, console):
+        raise typer.Exit(code)
+
+
 @app.command(epilog="Example: coview reproduce negatives --data-name scenes --seeds 0,1 --plan")
 def reproduce(
     study: Annotated[
@@ -374,9 +405,65 @@ def reproduce(
         raise typer.Exit(code)
 
 
+@app.command(epilog="Example: coview mi demo --views L depth")
+def mi(
+    name: MaterialName,
+    views: Annotated[
+        tuple[str, str], typer.Option(help="Two views of the recipe; of pictures also as Y DbDr, R GB, H SV.")
+    ],
+    settings: Settings = None,
+    bound: Annotated[str, typer.Option(help="mine, infonce, nwj or interpolated.")] = "mine",
+    critic: Annotated[str, typer.Option(help="separable or concatenated.")] = "separable",
+    seeds: Annotated[int, typer.Option(help="How many critics, each judged by other samples.", min=1)] = 3,
+    steps: Annotated[int | None, typer.Option(help="Steps of each critic.", min=1)] = None,
+    batch: Annotated[int | None, typer.Option(help="Samples of a step.", min=2)] = None,
+    samples: Annotated[int | None, typer.Option(help="Take so many, spread over all.", min=1)] = None,
+    still: Annotated[
+        bool, typer.Option("--still", help="Samples as they are, not as training has them.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="The PNG to write; its numbers go beside it.")] = Path("mi.png"),
+) -> None:
+    """Estimate how much two views share, in nats and bits."""
+    from coview.cli.mi import How, Which, run_mi
+
+    how = How.given(bound=bound, critic=critic, seeds=seeds, steps=steps, batch=batch)
+    which = Which(name=name, settings=tuple(settings or ()), samples=samples, still=still)
+    run_mi(which, views, how, out, console)
+
+
+@app.command("choose-views", epilog="Example: coview choose-views demo --view L --view depth --view normal")
+def choose_views(
+    name: MaterialName,
+    view: Annotated[
+        list[str] | None, typer.Option(help="Choose among these; all of the recipe by default.")
+    ] = None,
+    channels: Annotated[str | None, typer.Option(help="Choose among the channels of this view.")] = None,
+    settings: Settings = None,
+    bound: Annotated[str, typer.Option(help="mine, infonce, nwj or interpolated.")] = "mine",
+    seeds: Annotated[int, typer.Option(help="How many critics for each pair.", min=1)] = 2,
+    steps: Annotated[int | None, typer.Option(help="Steps of each critic.", min=1)] = None,
+    batch: Annotated[int | None, typer.Option(help="Samples of a step.", min=2)] = None,
+    samples: Annotated[int | None, typer.Option(help="Take so many, spread over all.", min=1)] = None,
+    check: Annotated[
+        int, typer.Option(help="Of so many ways to make two views of all, estimate it.", min=0)
+    ] = 2,
+    still: Annotated[
+        bool, typer.Option("--still", help="Samples as they are, not as training has them.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="The PNG to write: what every pair shares.")] = Path("pairs.png"),
+) -> None:
+    """Say which views to contrast, by how much every pair of them shares."""
+    from coview.cli.choose import Wanted, choose_views
+    from coview.cli.mi import How, Which
+
+    how = How.given(bound=bound, seeds=seeds, steps=steps, batch=batch)
+    which = Which(name=name, settings=tuple(settings or ()), samples=samples, still=still)
+    choose_views(which, Wanted(views=tuple(view or ()), channels=channels, check=check), how, out, console)
+
+
 @app.command(epilog="Example: coview bench contrast --json bench.json")
 def bench(
-    what: Annotated[str, typer.Argument(help="contrast, step, data, probes or all.")] = "all",
+    what: Annotated[str, typer.Argument(help="contrast, step, data, flow, probes or all.")] = "all",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write every number into this file.")
     ] = None,
@@ -406,7 +493,9 @@ def main() -> None:
             raise
         code = _explain(error)
     if code == 130:  # typer turns an interruption into this code
-        again = "the same command goes on" if "reproduce" in arguments else "go on with --resume"
+        again = (
+            "the same command goes on" if {"reproduce", "flow"} & set(arguments) else "go on with --resume"
+        )
         _say(f"interrupted: {again}")
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)

@@ -9,16 +9,26 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from coview.bench import Row, bench_contrast, bench_data, bench_probes, bench_step, describe_machine, table
+from coview.bench import (
+    Row,
+    bench_contrast,
+    bench_data,
+    bench_flow,
+    bench_probes,
+    bench_step,
+    describe_machine,
+    table,
+)
 from coview.files import write_text
 from coview.names import did_you_mean
 from coview.recipes.measure import fastest_device
 
-KINDS = ("contrast", "step", "data", "probes")
+KINDS = ("contrast", "step", "data", "flow", "probes")
 TITLES = {
     "contrast": "Exact softmax over all samples beside drawn negatives: 256 anchors, one direction, loss and gradient",
     "step": "A whole training step from pictures on the device",
     "data": "From JPEG files",
+    "flow": "TV-L1 flow of rendered clips beside OpenCV's; the note is the mean endpoint error in pixels",
     "probes": "From features on the device to a probe's number",
 }
 
@@ -36,6 +46,7 @@ def run_bench(
         "contrast": lambda: bench_contrast(device),
         "step": lambda: bench_step(device, only, ways),
         "data": lambda: bench_data(device),
+        "flow": lambda: bench_flow(device),
         "probes": lambda: bench_probes(device),
     }
     found: dict[str, list[Row]] = {}

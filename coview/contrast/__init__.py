@@ -4,11 +4,12 @@ from coview.contrast.critic import BilinearCritic, CosineCritic, Critic
 from coview.contrast.exact import backends_for, exact_softmax
 from coview.contrast.graph import Pair, PairGraph, core_graph, full_graph, jigsaw_graph, patch_graph
 from coview.contrast.losses import NCELoss, scores, softmax_loss
-from coview.contrast.negatives import Bank, InBatch, Negatives, Patches, Queue, ShardedBank
+from coview.contrast.negatives import Apart, Bank, InBatch, Negatives, Patches, Queue, ShardedBank
 from coview.contrast.objective import Objective
 from coview.types import Candidates
 
 __all__ = [
+    "Apart",
     "Bank",
     "BilinearCritic",
     "Candidates",

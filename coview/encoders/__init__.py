@@ -1,9 +1,10 @@
 """From a view to its embedding, with features by layer for the probes."""
 
 from coview.encoders.alexnet import HalfAlexNet, cifar10_half, imagenet_half, stl10_half
+from coview.encoders.caffenet import CaffeNet
 from coview.encoders.cells import with_cells
 from coview.encoders.convolutional import SmallConv
-from coview.encoders.each import Encoders
+from coview.encoders.each import Encoders, SameAs
 from coview.encoders.head import with_head
 from coview.encoders.jigsaw import WithJigsaw, with_jigsaw
 from coview.encoders.load import load_encoders
@@ -18,10 +19,12 @@ from coview.encoders.unet import UNet
 
 __all__ = [
     "MLP",
+    "CaffeNet",
     "Encoders",
     "HalfAlexNet",
     "NYUEncoder",
     "ResNet",
+    "SameAs",
     "SlowEncoders",
     "SmallConv",
     "Strided",

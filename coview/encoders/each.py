@@ -1,6 +1,7 @@
 """One encoder per view, applied to the samples that have the view."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -8,6 +9,19 @@ from torch import Tensor, nn
 
 from coview.encoders.norm import is_synchronised
 from coview.types import Embeddings, Present, Views, node_of
+
+
+@dataclass(frozen=True)
+class SameAs:
+    """In place of an encoder's maker: the view is encoded by the encoder of another view, weights and all."""
+
+    view: str
+
+    def __call__(self) -> nn.Module:
+        raise TypeError(
+            f"the encoder of '{self.view}' is shared: `build_encoders` makes it once for all its views"
+        )
+
 
 Parts = dict[str, Tensor]
 """What one encoder says of a view, by part: {"": [B D], "conv2": [B P D]}; the part without a name is the whole."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from statistics import fmean
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import torch
@@ -17,7 +17,7 @@ from coview.information.pairs import AT_ONCE, Pairs, fetch_many
 
 SHOWN = 2**26  # numbers of each view that a fresh critic is fitted to
 TRIFLE = 0.01  # share of the value, or nats, that training must add to what a critic starts with
-GAIN = 0.05  # share of the value, or nats, by which the last fifth of the looks is above the middle one: not settled
+GAIN = 0.05  # share of the value, or nats, that the second half of the steps gains where a critic has not settled
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,5 @@ class _Watch:
     @property
     def settled(self) -> bool:
         """Whether the second half of the steps gained little; at the very end a falling rate gains nothing."""
-        seen = [look.selection for look in self.curve]
-        fifth, middle = max(len(seen) // 5, 1), len(seen) // 2
-        before, last = fmean(seen[middle - fifth // 2 : middle - fifth // 2 + fifth]), fmean(seen[-fifth:])
-        return last - before < GAIN * max(abs(last), 1.0)
+        best = list(accumulate((min(look.training, look.selection) for look in self.curve), max))
+        return best[-1] - best[len(best) // 2] < GAIN * max(abs(best[-1]), 1.0)

@@ -1,5 +1,6 @@
 """Procedures: the train step, the loop around it, checkpoints and run folders."""
 
+from coview.training.apart import apart
 from coview.training.checkpoint import TrainingError
 from coview.training.heartbeat import Lost
 from coview.training.looks import LookIn
@@ -19,6 +20,7 @@ __all__ = [
     "Stopped",
     "Training",
     "TrainingError",
+    "apart",
     "contrast",
     "describe",
     "fit",

@@ -22,6 +22,7 @@ from coview.contrast import (
 )
 from coview.contrast.objective import Loss
 from coview.data import Dataset
+from coview.encoders import SameAs
 from coview.names import did_you_mean
 from coview.types import Augment, Present, Still, View
 
@@ -133,6 +134,7 @@ class Recipe:
                 f"there is an encoder for view '{unseen[0]}', but the views are {', '.join(self.views)}"
                 f"{did_you_mean(unseen[0], self.views)}"
             )
+        _check_shared(self.encoders)
         _check_keys(self)
         if self.batch_norm not in ("local", "synchronised"):
             raise ValueError(f"batch_norm must be local or synchronised, got '{self.batch_norm}'")
@@ -141,6 +143,17 @@ class Recipe:
             value = getattr(self, name)
             if value is not None and value < number:
                 raise ValueError(f"{name} must be {number} or more, got {value}")
+
+
+def _check_shared(encoders: Mapping[str, Callable[[], nn.Module]]) -> None:
+    """Refuse a view that is to share the encoder of one that has none of its own."""
+    own = [name for name, make in encoders.items() if not isinstance(make, SameAs)]
+    for name, make in encoders.items():
+        if isinstance(make, SameAs) and make.view not in own:
+            raise ValueError(
+                f"view '{name}' is to share the encoder of '{make.view}'{did_you_mean(make.view, own)}, "
+                f"but encoders of their own have {', '.join(own) or 'none'}"
+            )
 
 
 def _check_keys(recipe: Recipe) -> None:

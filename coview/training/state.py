@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from coview.contrast import Objective, PairGraph
 from coview.data import Dataset
-from coview.encoders import Encoders, SlowEncoders, synchronise
+from coview.encoders import Encoders, SameAs, SlowEncoders, synchronise
 from coview.encoders.each import Parts, parts
 from coview.encoders.slow import settle
 from coview.names import did_you_mean
@@ -79,7 +79,12 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
 
 def build_encoders(recipe: Recipe) -> Encoders:
     """The recipe's encoders, fresh."""
-    encoders = Encoders({name: make() for name, make in recipe.encoders.items()})
+    made = {name: make() for name, make in recipe.encoders.items() if not isinstance(make, SameAs)}
+    shared = {
+        name: made[make.view] if isinstance(make, SameAs) else made[name]
+        for name, make in recipe.encoders.items()
+    }
+    encoders = Encoders(shared)
     return encoders.to(memory_format=torch.channels_last) if recipe.channels_last else encoders
 
 

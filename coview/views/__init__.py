@@ -1,6 +1,7 @@
 """From the fields of a sample to its views, batched on the device."""
 
 from coview.views.augment import crop_and_flip
+from coview.views.clip import flow_stack, frame, ten_crops
 from coview.views.colour import channels_of, chroma, colour, lightness, rgb_to_lab, split
 from coview.views.cut import augmented, cut, look, stand_still
 from coview.views.field import field
@@ -23,6 +24,8 @@ __all__ = [
     "cut",
     "depth",
     "field",
+    "flow_stack",
+    "frame",
     "in_turn",
     "lightness",
     "look",
@@ -35,4 +38,5 @@ __all__ = [
     "segments",
     "split",
     "stand_still",
+    "ten_crops",
 ]

@@ -121,7 +121,8 @@ def test_pieces_are_joined_and_unpacked(tmp_path, scripts, monkeypatch):
     assert (len(tiny), len(tiny.classes)) == (8, 4)
     assert "n99999999" not in (tmp_path / "data/tiny-imagenet-100/wnids.txt").read_text()
     with pytest.raises(
-        SystemExit, match=r"pieces are called cifar10.000 or nyu.000 or tiny.000, got \['pack'\]"
+        SystemExit,
+        match=r"pieces are called cifar10.000 or nyu.000 or tiny.000 or two-camera.000, got \['pack'\]",
     ):
         scripts["unpack"].unpack(tmp_path, [tmp_path / "pack.tgz"])
 

@@ -19,7 +19,7 @@ TOYS = Path(__file__).parents[1] / "toys.py"
 TOY = f"{TOYS}:toy"
 COMMANDS = (
     *("demo", "list", "show", "look", "init", "train", "probe", "embed", "search", "export", "import"),
-    *("report", "views", "data", "bench", "reproduce"),
+    *("report", "views", "mi", "choose-views", "data", "bench", "reproduce"),
 )
 # Those that choose their data are tested in tests/recipes.
 ROOMS = [name for name, make in shipped_recipes().items() if not inspect.signature(make).parameters]

@@ -4,6 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
+from coview.contrast.negatives.apart import Apart
 from coview.contrast.negatives.bank import Bank
 from coview.contrast.negatives.batch import InBatch
 from coview.contrast.negatives.patches import Patches
@@ -11,7 +12,7 @@ from coview.contrast.negatives.queue import Queue
 from coview.contrast.negatives.sharded import ShardedBank
 from coview.types import Candidates, Embeddings, Present
 
-__all__ = ["Bank", "InBatch", "Negatives", "Patches", "Queue", "ShardedBank"]
+__all__ = ["Apart", "Bank", "InBatch", "Negatives", "Patches", "Queue", "ShardedBank"]
 
 
 @runtime_checkable

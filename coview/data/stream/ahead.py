@@ -9,9 +9,9 @@ from typing import Any
 
 
 def made_ahead(
-    batches: Iterable[list[int]],
-    read: Callable[[int], Any],
-    assemble: Callable[[list[int], list[Any]], Any],
+    batches: Iterable[list[Any]],
+    read: Callable[[Any], Any],
+    assemble: Callable[[list[Any], list[Any]], Any],
     *,
     workers: int,
     ahead: int,
@@ -35,7 +35,7 @@ class _Crew:
         self.assembler = ThreadPoolExecutor(1, "coview-assemble")
         self.closing = Event()
 
-    def start(self, numbers: list[int]) -> Future:
+    def start(self, numbers: list[Any]) -> Future:
         """Set everybody to work on a batch; a worker takes several files at once, since handing over costs time too."""
         share = -(-len(numbers) // self.workers)
         parts = [numbers[first : first + share] for first in range(0, len(numbers), share)]
@@ -48,7 +48,7 @@ class _Crew:
         for pool in (self.readers, self.assembler):
             pool.shutdown(cancel_futures=True)
 
-    def _read(self, numbers: list[int]) -> list[Any]:
+    def _read(self, numbers: list[Any]) -> list[Any]:
         found = []
         for number in numbers:
             if self.closing.is_set():
@@ -56,5 +56,5 @@ class _Crew:
             found.append(self.read(number))
         return found
 
-    def _assemble(self, numbers: list[int], reading: list[Future]) -> Any:
+    def _assemble(self, numbers: list[Any], reading: list[Future]) -> Any:
         return self.assemble(numbers, [row for part in reading for row in part.result()])
