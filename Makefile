@@ -28,7 +28,7 @@ lint: .venv/tested
 	$(BIN)/basedpyright
 
 docs: .venv/tested
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "coview needs Python 3.11 or newer: install one, or name it with make PYTHON=..." >&2; exit 1; }
