@@ -5,7 +5,7 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
-from coview.recipes.measure import features, probe
+from coview.recipes.measure import count_classes, features, probe
 from coview.recipes.patches import LABELLED, count_patches
 from coview.reports.comparison import curve
 from coview.reports.look import GREEN, house_look
@@ -14,7 +14,7 @@ from coview.studies.claims import FAILS, HOLDS, OPEN, Claim, Lines, Missing, Ver
 from coview.studies.information import NATS, SAFE, information
 from coview.studies.ranks import LEVEL, rank_correlation
 from coview.studies.study import Row, Study
-from coview.studies.subject import Subject, labelled
+from coview.studies.subject import Subject
 
 DISTANCES = (64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384)
 LINEAR = "linear, conv5"
@@ -22,10 +22,11 @@ LINEAR = "linear, conv5"
 
 def accuracy_elsewhere(subject: Subject, *, kind: str = "linear", layer: str = "conv5") -> float:
     """Percent right on the labelled set beside the patches, each picture given to both encoders."""
-    splits = {split: labelled(subject.recipe.data(part)) for split, part in PARTS.items()}
+    splits = {split: subject.recipe.data(part) for split, part in PARTS.items()}
     found = features(subject.encoders, subject.recipe, splits, layer)
-    classes = len(splits["train"].classes)
-    return probe(found, list(subject.encoders), classes, kind=kind, seed=subject.recipe.seed).accuracy
+    return probe(
+        found, list(subject.encoders), count_classes(splits["train"]), kind=kind, seed=subject.recipe.seed
+    ).accuracy
 
 
 PARTS = {"train": LABELLED, "test": "test"}
