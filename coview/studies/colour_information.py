@@ -1,4 +1,4 @@
-"""`colour-information`: what two parts of a colour space share, against what encoders of them learn (figure 5)."""
+"""`colour-information`: what parts of a colour space share, against what encoders of them learn (figure 5, left)."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""How much the views of a run share, as a measure: of the views that the encoders learned from, not of the encoders."""
+"""How much the views of a run share, as a measure; what its encoders learned does not matter to it."""
 
 from collections.abc import Mapping
 

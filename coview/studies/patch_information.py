@@ -5,7 +5,7 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
-from coview.recipes.measure import features, probe
+from coview.recipes.measure import count_classes, features, probe
 from coview.recipes.patches import LABELLED, count_patches
 from coview.reports.comparison import curve
 from coview.reports.look import GREEN, house_look
@@ -24,8 +24,9 @@ def accuracy_elsewhere(subject: Subject, *, kind: str = "linear", layer: str = "
     """Percent right on the labelled set beside the patches, each picture given to both encoders."""
     splits = {split: subject.recipe.data(part) for split, part in PARTS.items()}
     found = features(subject.encoders, subject.recipe, splits, layer)
-    classes = len(splits["train"].classes)
-    return probe(found, list(subject.encoders), classes, kind=kind, seed=subject.recipe.seed).accuracy
+    return probe(
+        found, list(subject.encoders), count_classes(splits["train"]), kind=kind, seed=subject.recipe.seed
+    ).accuracy
 
 
 PARTS = {"train": LABELLED, "test": "test"}
