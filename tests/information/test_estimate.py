@@ -31,9 +31,7 @@ def pairs(nats, dimensions, samples, seed=1):
     return gaussian_pairs(nats, dimensions, samples, generator=torch.Generator().manual_seed(seed))
 
 
-@pytest.mark.parametrize(
-    ("nats", "dimensions"), [(0.5, 2), (2.0, 5), (4.0, 20), (8.0, 2), (8.0, 20)]
-)
+@pytest.mark.parametrize(("nats", "dimensions"), [(0.5, 2), (2.0, 5), (4.0, 20), (8.0, 2), (8.0, 20)])
 def test_gaussians(nats, dimensions):
     """Within 10 % and not above by more than 5 %, where the held-out samples reach so far."""
     found = mine(*pairs(nats, dimensions, 16_000), schedule=SHORT, seeds=1)
