@@ -118,8 +118,16 @@ def train(
     data: Annotated[
         Path | None, typer.Option(help="For the recipe 'mine': a folder of views, a table, or arrays.")
     ] = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option(help="wandb or mlflow: log there too; TensorBoard's events are always written."),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No progress, only what is found in the end.")
+    ] = False,
 ) -> None:
     """Train a recipe into a run folder; `coview train mine --data DIR` makes one for your own views."""
+    from coview.cli.elsewhere import Elsewhere, each
     from coview.cli.learned import show_learned
     from coview.cli.live import LiveTraining
     from coview.cli.mine import own_recipe
@@ -133,8 +141,12 @@ def train(
         raise ValueError(f"--data goes with the recipe 'mine', not with '{recipe}'")
     found, origin = find_recipe(own_recipe(data, folder, console) if own else recipe, settings or [])
     origin, looks = beside_run(origin, folder), look_in(found)
-    with LiveTraining(console, f"Training {recipe}") as live:
-        training = fit(found, folder, resume=resume, origin=origin, observe=live.observe, look_in=looks)
+    with (
+        LiveTraining(console, f"Training {recipe}", quiet=quiet) as live,
+        Elsewhere(log or [], found, folder) as there,
+    ):
+        observe = each(live.observe, there.observe)
+        training = fit(found, folder, resume=resume, origin=origin, observe=observe, look_in=looks)
     if training.fabric.is_global_zero:
         if own:
             show_learned(folder, console)
@@ -185,6 +197,16 @@ def probe(
     console.print(probe_run(run, asked, console).rich())
 
 
+@app.command(epilog="Example: coview status runs")
+def status(
+    place: Annotated[Path, typer.Argument(help="A folder with run folders in it.")] = Path("runs"),
+) -> None:
+    """List runs: what is running, how far it is, and the best that a probe has found."""
+    from coview.reports.status import status as where_runs_stand
+
+    console.print(where_runs_stand(place).rich())
+
+
 @app.command(epilog="Example: coview embed runs/mine new_data --out embeddings.parquet")
 def embed(
     run: TrainedFolder,
@@ -231,11 +253,18 @@ def export(
     run: TrainedFolder,
     out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("exported"),
     onnx: Annotated[bool, typer.Option(help="Also a program for the ONNX runtime for each view.")] = True,
+    atlas: Annotated[
+        Path | None,
+        typer.Option(help="Instead, a .parquet of the embeddings on a map, for embedding-atlas to open."),
+    ] = None,
 ) -> None:
     """Write encoders for others: weights, programs for PyTorch and ONNX, and a card."""
-    from coview.cli.export import export_run
+    from coview.cli.export import export_atlas, export_run
 
-    export_run(run, out, onnx=onnx, console=console)
+    if atlas is not None:
+        export_atlas(run, atlas, console)
+    else:
+        export_run(run, out, onnx=onnx, console=console)
 
 
 @app.command("import", epilog="Example: coview import CMC_alexnet.pth --out released")
@@ -326,6 +355,27 @@ def flow(
     wanted = Wanted(clips, out, size, rate, tvl1, lossy, compile, pairs, workers)
     if code := run_flow(wanted, console):
         raise typer.Exit(code)
+
+
+@app.command(epilog="Example: coview pack demo packed/rooms, then coview train demo@packed/rooms")
+def pack(
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="A recipe, or your data: my_file.py:my_data, of a split.")
+    ],
+    out: Annotated[Path, typer.Argument(help="The folder to write shards into, one folder for each split.")],
+    settings: Settings = None,
+    split: Annotated[list[str] | None, typer.Option(help="train and test, unless you name others.")] = None,
+    megabytes: Annotated[float, typer.Option(help="How large a shard is, about.", min=0.001)] = 64.0,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Do not shuffle: for data that is not to be trained on.")
+    ] = False,
+) -> None:
+    """Write a recipe's data as tar shards, to be streamed from a disk, a bucket or a web server."""
+    from coview.cli.pack import pack_data
+    from coview.recipes.find import find_data
+
+    data = find_data(recipe, settings or [])
+    pack_data(data, out, split or ["train", "test"], console, megabytes=megabytes, shuffle=not in_order)
 
 
 @app.command(epilog="Example: coview reproduce negatives --data-name scenes --seeds 0,1 --plan")

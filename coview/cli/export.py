@@ -1,6 +1,7 @@
 """`coview export` and `coview import`: encoders as a folder for others, and those of others as such a folder."""
 
 import json
+import shlex
 from pathlib import Path
 
 import torch
@@ -11,10 +12,13 @@ from torch import nn
 from coview.files import write_whole
 from coview.reports.tables import Table
 from coview.trained import open_model
+from coview.trained.atlas import write_atlas
 from coview.trained.export import export, safetensors
+from coview.trained.look import look
 from coview.trained.released import SIDE, read_released
 
 MEMORY = "memory.safetensors"
+ATLAS = 2000  # samples on a map
 
 
 def export_run(run: Path, out: Path, *, onnx: bool, console: Console) -> None:
@@ -27,6 +31,13 @@ def export_run(run: Path, out: Path, *, onnx: bool, console: Console) -> None:
             console.print(Text(f"No ONNX of view '{one.view}': {one.hindrance}"), soft_wrap=True)
     line = f"Written: {out}. Read {out / 'README.md'}; share it with:  hf upload NAME {out}"
     console.print(Text(line), soft_wrap=True)
+
+
+def export_atlas(run: Path, file: Path, console: Console) -> None:
+    """Write the map of a run's samples for embedding-atlas."""
+    count = write_atlas(look(run, ATLAS), file)
+    command = f"embedding-atlas {shlex.quote(str(file))} --x x --y y --neighbors neighbors"
+    console.print(Text(f"Written: {file}, {count:,} embeddings. Open it:  {command}"), soft_wrap=True)
 
 
 def import_file(file: Path, out: Path, *, onnx: bool, console: Console) -> None:

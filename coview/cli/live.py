@@ -14,7 +14,10 @@ from rich.text import Text
 class LiveTraining:
     """Shows every row that training logs; where there is no terminal, a line now and then."""
 
-    def __init__(self, console: Console, title: str, *, quiet_seconds: float = 10.0) -> None:
+    def __init__(
+        self, console: Console, title: str, *, quiet_seconds: float = 10.0, quiet: bool = False
+    ) -> None:
+        console = Console(quiet=True, force_terminal=False) if quiet else console
         self.console, self.title, self.quiet_seconds = console, title, quiet_seconds
         self.progress = Progress(
             TextColumn("[bold]{task.description}"),
