@@ -35,6 +35,11 @@ class PatchPairs:
         return len(self.corner)
 
     @property
+    def group(self) -> Int[Tensor, "N"]:
+        """The picture of each pair: what is held out should be of other pictures."""
+        return self._numbers(torch.arange(len(self), device=self.device)) % len(self.start)
+
+    @property
     def device(self) -> torch.device:
         return self.pixels.device
 

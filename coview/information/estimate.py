@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 
 import torch
-from jaxtyping import Shaped
+from jaxtyping import Int, Shaped
 from torch import Tensor
 
 from coview.information.bounds import BOUNDS, INFONCE, MINE, Bound, Choices
@@ -86,7 +86,10 @@ def estimate(
         return Estimate(bound.name, known[0], 0.0, len(pairs), 0, warnings=(known[1],))
     found = []
     for seed in seeds:
-        split = split_samples(len(pairs), seed, device=pairs.device)
+        split = (
+            split_groups(pairs.group, seed) if pairs.group is not None else split_samples(len(pairs), seed)
+        )
+        split = Split(*(part.to(pairs.device) for part in split))
         trained = train_critic(critic, pairs, split, bound=bound, schedule=schedule, seed=seed)
         found.append(_judged(trained, pairs, split, bound))
     return _together(found, len(pairs), bound)
@@ -104,13 +107,35 @@ def mine(
     return estimate(TensorPairs(first, second), bound=MINE, critic=critic, schedule=schedule, seeds=seeds)
 
 
-def split_samples(samples: int, seed: int, *, device: torch.device) -> Split:
+def split_samples(samples: int, seed: int) -> Split:
     """Each seed holds out other samples, as long as there are some: after four it starts again."""
-    held_out = min(round(samples * HELD_OUT), MOST_HELD_OUT)
+    held_out, selection = round(samples * HELD_OUT), round(samples * SELECTION)
     order = torch.randperm(samples, generator=torch.Generator().manual_seed(0)).roll(-seed * held_out)
-    selection = min(round(samples * SELECTION), MOST_SELECTION)
-    parts = order.to(device).split([held_out, selection, samples - held_out - selection])
-    return Split(parts[2], parts[1], parts[0])
+    return _parts(order, held_out, selection)
+
+
+def split_groups(group: Int[Tensor, "N"], seed: int) -> Split:
+    """The same by whole groups, so that nothing of a held-out one has been seen."""
+    names, group = group.cpu().unique(return_inverse=True)
+    if len(names) < 3:
+        raise ValueError(
+            f"the samples are of {len(names)} groups, wanted are 3 or more: some are to be held out"
+        )
+    held_out, selection = max(round(len(names) * HELD_OUT), 1), max(round(len(names) * SELECTION), 1)
+    place = torch.randperm(len(names), generator=torch.Generator().manual_seed(0))
+    place = (place - seed * held_out) % len(names)  # of each group in the order in which they are dealt out
+    shuffled = torch.randperm(len(group), generator=torch.Generator().manual_seed(1))
+    order = shuffled[place[group[shuffled]].argsort(stable=True)]
+    sizes = place[group].bincount(minlength=len(names)).cumsum(0)
+    ends = int(sizes[held_out - 1]), int(sizes[held_out + selection - 1])
+    return _parts(order, ends[0], ends[1] - ends[0])
+
+
+def _parts(order: Int[Tensor, "N"], held_out: int, selection: int) -> Split:
+    """Held out, selection and training, in this order; of very many not all are needed to judge by."""
+    parts = order.split([held_out, selection, len(order) - held_out - selection])
+    shuffled = [part[torch.randperm(len(part), generator=torch.Generator().manual_seed(2))] for part in parts]
+    return Split(shuffled[2], shuffled[1][:MOST_SELECTION], shuffled[0][:MOST_HELD_OUT])
 
 
 def _check_size(pairs: Pairs, schedule: Schedule) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
+from coview.probes import find_protocol
 from coview.recipes.measure import count_classes, features, probe
 from coview.recipes.patches import LABELLED, count_patches
 from coview.reports.comparison import curve
@@ -20,13 +21,14 @@ DISTANCES = (64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384)
 LINEAR = "linear, conv5"
 
 
-def accuracy_elsewhere(subject: Subject, *, kind: str = "linear", layer: str = "conv5") -> float:
+def accuracy_elsewhere(
+    subject: Subject, *, kind: str = "linear", layer: str = "conv5", protocol: str = "ours"
+) -> float:
     """Percent right on the labelled set beside the patches, each picture given to both encoders."""
     splits = {split: subject.recipe.data(part) for split, part in PARTS.items()}
     found = features(subject.encoders, subject.recipe, splits, layer)
-    return probe(
-        found, list(subject.encoders), count_classes(splits["train"]), kind=kind, seed=subject.recipe.seed
-    ).accuracy
+    classes, fitted, seed = count_classes(splits["train"]), find_protocol(protocol), subject.recipe.seed
+    return probe(found, list(subject.encoders), classes, kind=kind, protocol=fitted, seed=seed).accuracy
 
 
 PARTS = {"train": LABELLED, "test": "test"}

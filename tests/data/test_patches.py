@@ -57,6 +57,8 @@ def test_it_is_a_dataset_and_a_sample_is_always_the_same(pairs):
     assert first.index.tolist() == [41, 3, 12]
     again = torch.cat([sample.fields["far"] for sample in pairs.batches(16)])
     assert torch.equal(again[[41, 3, 12]], first.fields["far"])
+    assert pairs.group.tolist() == [n % 3 for n in range(70)]
+    assert pairs.subset(torch.tensor([8, 41, 5])).group.tolist() == [2, 2, 2]
     some = pairs.subset(torch.tensor([8, 41, 5])).subset(torch.tensor([1]))
     assert len(some) == 1
     assert torch.equal(some.fetch(torch.tensor([0])).fields["near"], first.fields["near"][:1])

@@ -21,7 +21,7 @@ from coview.information import (
     mine,
     separable,
 )
-from coview.information.estimate import _warnings, split_samples
+from coview.information.estimate import _warnings, split_groups, split_samples
 
 SHORT = Schedule(steps=60, batch=256, looks=4, warmup=10)
 PLAIN = partial(separable, gaussian=False, width=64, dim=16)  # the networks alone
@@ -134,11 +134,37 @@ def test_seeds_hold_out_other_samples_and_give_a_spread():
     assert found.spread == pytest.approx(float(torch.tensor(found.by_seed).double().std()))
     assert found.spread > 0
     assert found.bits == pytest.approx(found.nats / math.log(2))
-    splits = [split_samples(3000, seed, device=torch.device("cpu")) for seed in range(3)]
+    splits = [split_samples(3000, seed) for seed in range(3)]
     assert len(torch.cat([split.held_out for split in splits]).unique()) == 3 * found.held_out == 2250
     for split in splits:
         assert len(torch.cat(split).unique()) == 3000
     assert [look.step for look in found.curves[0]] == [0, 15, 30, 45, 60]
+
+
+def test_whole_groups_are_held_out():
+    group = torch.randint(40, (900,)) * 7
+    splits = [split_groups(group, seed) for seed in range(4)]
+    for split in splits:
+        parts = [set(group[part].tolist()) for part in split]
+        assert [len(part) for part in parts] == [25, 5, 10]
+        assert len(set.union(*parts)) == 40
+        assert len(torch.cat(split).unique()) == 900
+        assert not torch.equal(split.training, split.training.sort().values)
+    assert len(set.union(*(set(group[split.held_out].tolist()) for split in splits))) == 40
+    with pytest.raises(ValueError, match="the samples are of 2 groups, wanted are 3 or more"):
+        split_groups(torch.tensor([0, 1, 1, 0]), 0)
+
+
+def test_what_only_tells_groups_apart_that_were_seen_is_not_believed():
+    """Both views know their group by a name without a pattern: new groups have names that were never learned."""
+    group = torch.arange(1600) % 100
+    names = torch.randn(2, 100, 12)
+    first, second = (name[group] + 0.05 * torch.randn(1600, 12) for name in names)
+    among_all = mine(first, second, critic=PLAIN, schedule=replace(SHORT, steps=150), seeds=1)
+    pairs = TensorPairs(first, second, group)
+    by_group = estimate(pairs, critic=PLAIN, schedule=replace(SHORT, steps=150), seeds=1)
+    assert among_all.nats > 1
+    assert abs(by_group.nats) < 0.1
 
 
 def test_the_same_seeds_give_the_same_estimate_and_leave_other_draws_alone():
