@@ -69,11 +69,11 @@ class Objective(nn.Module):
         for pair in self.pairs:
             if pair.name in shares:
                 asked[pair.name] = questions.of(pair)
+                self.ceilings[pair.name] = log_negatives(asked[pair.name][1]) * shares[pair.name]
         for pair, loss in self._answers(asked):
             share = shares[pair.name]  # averaged over the anchors that have both views, of all processes
             scale = pair.weight * share
             terms[pair.name] = mean(loss) if scale == 1 else scale * mean(loss)
-            self.ceilings[pair.name] = log_negatives(asked[pair.name][1]) * share
         if not terms:
             raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
         return {pair.name: terms[pair.name] for pair in self.pairs if pair.name in terms}
