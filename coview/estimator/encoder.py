@@ -32,8 +32,8 @@ class MultiViewEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     and any other array has two halves. A row of NaN is a missing view; a single NaN takes the mean of its column.
 
     graph: "full", the name of a core view, edges, or a PairGraph.
-    output: "hidden", the last hidden layers of all views side by side; "embedding", their unit embeddings; "fused", the
-        mean direction of those that are there; "all", hidden layers and the standardised numbers themselves.
+    output: "hidden", the last hidden layers of all views side by side; "all", those and the standardised numbers
+        themselves; "embedding", unit embeddings; "fused", the mean direction of those that are there.
     hidden, dim: widths of the hidden layers, and of an embedding.
     temperature: divides the cosines. drop, noise: share of numbers hidden in training, and deviation of what is added.
     negatives: "batch", the other samples of the batch, or "memory", all samples.
@@ -45,11 +45,11 @@ class MultiViewEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         graph="full",
         *,
         columns=None,
-        output="hidden",
-        hidden=(256,),
+        output="all",
+        hidden=(512,),
         dim=64,
         temperature=0.1,
-        drop=0.2,
+        drop=0.3,
         noise=0.0,
         negatives="batch",
         epochs=None,
