@@ -220,6 +220,12 @@ def test_the_page_of_the_estimator_runs_as_it_stands():
     assert names["search"].best_score_ > 0.8
 
 
+def test_the_page_of_information_runs_as_it_stands(capsys):
+    found = run_blocks(HOME / "docs" / "information.md")["found"]
+    assert 1.8 < found.nats < 2.1
+    assert f"{found.nats:.3f}" in capsys.readouterr().out
+
+
 def test_messages_of_adding_exist():
     """Every message in the table is one that the library has, but for what stands in the place of an ellipsis."""
     library = "\n".join(path.read_text() for path in (HOME / "coview").rglob("*.py"))

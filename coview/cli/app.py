@@ -357,6 +357,27 @@ def flow(
         raise typer.Exit(code)
 
 
+@app.command(epilog="Example: coview pack demo packed/rooms, then coview train demo@packed/rooms")
+def pack(
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="A recipe, or your data: my_file.py:my_data, of a split.")
+    ],
+    out: Annotated[Path, typer.Argument(help="The folder to write shards into, one folder for each split.")],
+    settings: Settings = None,
+    split: Annotated[list[str] | None, typer.Option(help="train and test, unless you name others.")] = None,
+    megabytes: Annotated[float, typer.Option(help="How large a shard is, about.", min=0.001)] = 64.0,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Do not shuffle: for data that is not to be trained on.")
+    ] = False,
+) -> None:
+    """Write a recipe's data as tar shards, to be streamed from a disk, a bucket or a web server."""
+    from coview.cli.pack import pack_data
+    from coview.recipes.find import find_data
+
+    data = find_data(recipe, settings or [])
+    pack_data(data, out, split or ["train", "test"], console, megabytes=megabytes, shuffle=not in_order)
+
+
 @app.command(epilog="Example: coview reproduce negatives --data-name scenes --seeds 0,1 --plan")
 def reproduce(
     study: Annotated[

@@ -49,3 +49,12 @@ class Dataset(Protocol):
     def batches(self, size: int) -> Iterator[Sample]:
         """Every sample once, in order."""
         ...
+
+
+@runtime_checkable
+class Ordered(Protocol):
+    """A dataset that says in which order an epoch is best read."""
+
+    def order(self, batch_size: int, *, seed: int, epoch: int) -> Iterator[Tensor]:
+        """Batches of sample numbers, shuffled anew each epoch; those that fill no batch wait for another epoch."""
+        ...

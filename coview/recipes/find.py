@@ -8,11 +8,15 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import coview.recipes
+from coview.data import Dataset, packed
+from coview.data.shards import has_shards, is_remote
 from coview.names import did_you_mean
 from coview.training import Recipe, override
 
@@ -44,11 +48,16 @@ def functions_of(module: ModuleType) -> list[Callable[..., Any]]:
 def find_recipe(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
     """The recipe called `demo` or `my_file.py:my_recipe`, with settings, and what it takes to find it again.
 
-    One that can learn from several data sets is named with the one it is to be fitted to: `stl10_nce@cifar10`.
+    One that can learn from several data sets is named with the one it is to be fitted to: `stl10_nce@cifar10`. Any
+    other can take its data from shards that `coview pack` wrote: `demo@packed/rooms`.
     """
     make, data = find_maker(name), _data_of(name)
     signature = inspect.signature(make)
     if data and DATA not in signature.parameters:
+        if has_shards(data[DATA]):
+            recipe, origin = find_recipe(_parts(name)[0], settings)
+            recipe = replace(recipe, data=partial(packed, root=data[DATA]))
+            return recipe, {**origin, "recipe": _from_anywhere(name)}
         raise ValueError(f"{name}: this recipe has data of its own, and is not fitted to others")
     try:
         signature.bind(**data)
@@ -69,6 +78,17 @@ def beside_run(origin: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {**origin, "recipe": f"{Path(path).name}:{function}"} if inside else origin
 
 
+def find_data(name: str, settings: Sequence[str] = ()) -> Callable[[str], Dataset]:
+    """The data of a recipe by split; or a function of yours from a split to a dataset, `my_file.py:my_data`."""
+    make = find_maker(name)
+    needed = [one for one in inspect.signature(make).parameters.values() if one.default is one.empty]
+    if [one.name for one in needed] != ["split"]:
+        return find_recipe(name, settings)[0].data
+    if settings:
+        raise ValueError(f"{name} is a function of a split, and has nothing to set: --set is for recipes")
+    return make
+
+
 def find_maker(name: str) -> Callable[..., Any]:
     """The function behind a recipe's name, for its docstring."""
     name, _ = _parts(name)
@@ -81,7 +101,8 @@ def _parts(name: str) -> tuple[str, str | None]:
     if found is None:
         return name, None
     data = found["data"]
-    return found["maker"], str(Path(data).expanduser().resolve()) if is_path(data) else data
+    here = not is_remote(data) and (is_path(data) or has_shards(data))
+    return found["maker"], str(Path(data).expanduser().resolve()) if here else data
 
 
 def _data_of(name: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from coview import processes
-from coview.data import Dataset
+from coview.data import Dataset, Ordered
 from coview.training.capture import Steps
 from coview.training.fabric import make_fabric
 from coview.training.heartbeat import Heartbeat
@@ -61,6 +61,13 @@ def fit(
     return training
 
 
+def order_of(data: Dataset, batch_size: int, seed: int, epoch: int) -> Iterator[Tensor]:
+    """Batches of an epoch, in the order that the dataset is best read in, if there is one."""
+    if isinstance(data, Ordered):
+        return data.order(batch_size, seed=seed, epoch=epoch)
+    return epoch_order(len(data), batch_size, seed, epoch)
+
+
 def epoch_order(samples: int, batch_size: int, seed: int, epoch: int) -> Iterator[Tensor]:
     """Batches of sample numbers, shuffled anew each epoch; those that fill no batch wait for another epoch."""
     generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
@@ -79,7 +86,7 @@ def _train(training: Training, data: Dataset, watch: Watch, looks: Looks, wish: 
         if training.step >= last:
             break
         first = epoch * epoch_steps
-        order = epoch_order(len(data), recipe.batch_size, recipe.seed, epoch)
+        order = order_of(data, recipe.batch_size, recipe.seed, epoch)
         order = islice(order, training.step - first, min(last - first, epoch_steps))  # what is not done yet
         for sample in data.epoch(processes.deal(index) for index in order):
             rate = learning_rate(recipe, training.step, epoch_steps)

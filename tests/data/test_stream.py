@@ -572,11 +572,11 @@ def test_of_a_batch_that_cannot_be_decoded_the_culprits_are_found(tmp_path, monk
     stream = Stream("x", {"rgb": written(tmp_path, jpegs)}, together=together, tolerate=0.5)
     alone = []
 
-    def picky(data, pixels):
+    def picky(data, pixels, side):
         alone.append(data)
         if data == spoilt:
             raise OSError("it is spoilt")
-        return decode_picture(data, pixels)
+        return decode_picture(data, pixels, side)
 
     monkeypatch.setattr("coview.data.stream.stream.decode_picture", picky)
     with pytest.warns(UserWarning, match=r"/0009 \(it is spoilt\)$"):

@@ -10,7 +10,7 @@ from torch import nn
 from toys import SIZES, tables, toy
 
 from coview.contrast import Bank, BilinearCritic, NCELoss, ShardedBank
-from coview.data import Resident
+from coview.data import Resident, packed
 from coview.recipes.measure import look_in
 from coview.training import Recipe, Training, fit, in_batch, queue
 from coview.training.loop import epoch_order
@@ -74,6 +74,11 @@ def slowly() -> Recipe:
     return replace(toy(), slow=0.8, crops=2, negatives=partial(queue, size=40), epochs=2)
 
 
+def from_shards(folder: Path) -> Recipe:
+    """Data that comes shard by shard, each process meeting its own."""
+    return replace(plain(), data=partial(packed, root=folder / "shards", streams=4))
+
+
 def held(training: Training) -> dict[str, torch.Tensor]:
     """Everything that was learned or remembered, by name; of a bank in parts, this process's."""
     parts = [part.part() for part in training.objective.modules() if isinstance(part, ShardedBank)]
@@ -96,9 +101,11 @@ def main(folder: Path) -> None:
         torch.rand(int(rank) + 3)  # whatever else has been drawn must not matter
     keep("parts", fit(drawn(), folder / "parts", resume=True))
     fit(replace(AS_ONE["sharded"](), steps=8), folder / "halves")
+    keep("from shards", fit(from_shards(folder), folder / "from shards"))
     often = replace(drawn(), probe_every=1)
     keep("looked", fit(often, folder / "looked", look_in=look_in(often)))
     keep("slow", fit(slowly(), folder / "slow"))
+    keep("mixed", fit(replace(slowly(), key_groups=1), folder / "mixed"))
     keep("both", fit(replace(slowly(), slow=None, negatives=in_batch), folder / "both"))
     try:
         fit(replace(toy(), batch_size=15), folder / "odd")

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from toys import tables
 from training import processes
 from training.processes import AS_ONE, held
 from warm import ended, launch, said
 
 from coview.contrast.negatives.sharded import stretch
+from coview.data.shards import pack
 from coview.training import fit
 
 TESTS = Path(__file__).parents[1]
@@ -23,6 +25,7 @@ TESTS = Path(__file__).parents[1]
 def two(tmp_path_factory) -> Path:
     """The folder of everything that two processes did."""
     folder = tmp_path_factory.mktemp("two")
+    pack(tables("train"), folder / "shards/train", megabytes=0.004)
     crew = launch(processes.main, folder, folder=folder)
     assert ended(crew, folder) == [0, 0], said(folder)
     return folder
@@ -78,7 +81,12 @@ def test_a_run_goes_on_bit_for_bit(two):
     assert_same(found(two, "parts")[1], found(two, "whole")[1], "stopped after 1 and 8 steps, and resumed")
 
 
-@pytest.mark.parametrize("name", ["slow", "both", "looked"])
+def test_from_shards_two_learn_what_one_learns(two, tmp_path):
+    right = held(fit(processes.from_shards(two), tmp_path / "run"))
+    assert_close(found(two, "from shards"), right)
+
+
+@pytest.mark.parametrize("name", ["slow", "mixed", "both", "looked"])
 def test_both_hold_the_same(name, two):
     assert_same(*found(two, name), name)
 

@@ -20,14 +20,15 @@ Decoder = Callable[[bytes], Tensor]
 
 BROKEN = (OSError, ValueError, EOFError)  # what says that a file is broken; anything else stops the run
 PIXELS = 50_000_000  # more are refused: a small file can claim to be a picture that fills the memory
+SIDE = 30_000  # longer sides are refused: in a batch all pictures get a canvas that holds the widest and the highest
 RGB = 3  # torchvision's number for it
 
 
-def decode_picture(data: Data, pixels: int = PIXELS) -> UInt8[Tensor, "3 H W"]:
+def decode_picture(data: Data, pixels: int = PIXELS, side: int = SIDE) -> UInt8[Tensor, "3 H W"]:
     """A picture file of any kind that Pillow knows: 16 bits are cut to 8, of several frames the first is taken."""
     operators = torchvision_operators()
     try:
-        image = open_image(data, pixels)
+        image = open_image(data, pixels, side)
         picture = _torchvision(operators, data) if image.format in ("JPEG", "MPO", "PNG") else None
         return _pillow(image) if picture is None else picture
     except (*BROKEN, MemoryError):
@@ -36,7 +37,7 @@ def decode_picture(data: Data, pixels: int = PIXELS) -> UInt8[Tensor, "3 H W"]:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
-def open_image(data: Data, pixels: int) -> Image.Image:
+def open_image(data: Data, pixels: int, side: int = SIDE) -> Image.Image:
     """A picture of which only the header has been read, refused if it is too large."""
     if not data:
         raise ValueError("the file is empty")
@@ -46,6 +47,8 @@ def open_image(data: Data, pixels: int) -> Image.Image:
         raise ValueError("not a picture in a known format") from None
     if image.width * image.height > pixels:
         raise ValueError(f"{image.width}x{image.height} is more than pixels={pixels:,} allow")
+    if max(image.size) > side:
+        raise ValueError(f"{image.width}x{image.height} is wider or higher than side={side:,} allows")
     return image
 
 

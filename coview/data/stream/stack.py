@@ -10,9 +10,9 @@ from coview.types import Fields
 EXTENT = "extent"  # a field [B 2]: height and width of each sample, where maps are padded to one size
 
 
-def stack(samples: Sequence[Mapping[str, Tensor]], device: torch.device) -> Fields:
-    """The fields of a batch on the device; with "extent" if the samples differ in size."""
-    extents = [extent_of(sample) for sample in samples]
+def stack(samples: Sequence[Mapping[str, Tensor]], device: torch.device, *, alike: bool = False) -> Fields:
+    """The fields of a batch on the device; with "extent" if samples differ in size, which they do not if `alike`."""
+    extents = [() if alike else extent_of(sample) for sample in samples]
     same = len(set(extents)) == 1
     canvas = None if same else tuple(max(sides) for sides in zip(*extents, strict=True))
     fields = {name: _field(name, [sample[name] for sample in samples], canvas, device) for name in samples[0]}

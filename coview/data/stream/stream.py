@@ -14,11 +14,14 @@ from torch import Tensor
 from coview.data.stream.ahead import made_ahead
 from coview.data.stream.beside import Beside
 from coview.data.stream.broken import Broken, Fault, all_broken, stand_ins
-from coview.data.stream.picture import BROKEN, PIXELS, Decoder, decode_picture, read_file
+from coview.data.stream.picture import BROKEN, PIXELS, SIDE, Data, Decoder, decode_picture, read_file
 from coview.data.stream.stack import EXTENT, extent_of, stack
 from coview.data.stream.together import Jpeg, Together, decode_together, device_decoder, goes_together
 from coview.names import did_you_mean
 from coview.types import Sample
+
+Opener = Callable[[Any], Data | Tensor]
+"""From what `files` holds for a field of a sample to the bytes of its file, or to what they would be decoded to."""
 
 Row = dict[str, Tensor | Jpeg | Exception]
 """What a worker found for a sample, by field; an exception where a file is broken."""
@@ -42,8 +45,11 @@ class Stream:
     device: torch.device = torch.device("cpu")
     workers: int = 8  # threads that read
     ahead: int = 2  # batches in the making while one is used
+    opener: Opener = read_file
+    alike: bool = False  # every field has one shape throughout; only then may maps of a sample differ in size
     tolerate: float = 0.01
     pixels: int = PIXELS  # a larger picture counts as broken
+    side: int = SIDE  # a wider or higher one too
     together: Together | None = (
         None  # decodes JPEGs by the batch; None: the device's own decoder, if it has one
     )
@@ -80,20 +86,20 @@ class Stream:
 
     def fetch(self, index: Int[Tensor, "B"]) -> Sample:
         """A batch of samples, by index, without those that are broken."""
-        samples = list(self._stream([index], stand_in=False))
+        samples = list(self.deliver([index], stand_in=False))
         if not samples:
             raise all_broken([self.broken.faults[number] for number in index.tolist()], self.name)
         return samples[0]
 
     def epoch(self, batches: Iterable[Tensor]) -> Iterator[Sample]:
         """Batches of samples, by index; in the place of a broken sample stands the next good one of its batch."""
-        return self._stream(batches, stand_in=True)
+        return self.deliver(batches, stand_in=True)
 
     def batches(self, size: int) -> Iterator[Sample]:
         """Every sample once, in order, without those that are broken."""
-        return self._stream(torch.arange(len(self)).split(size), stand_in=False)
+        return self.deliver(torch.arange(len(self)).split(size), stand_in=False)
 
-    def _stream(self, batches: Iterable[Tensor], *, stand_in: bool) -> Iterator[Sample]:
+    def deliver(self, batches: Iterable[Tensor], *, stand_in: bool) -> Iterator[Sample]:
         """Files -> bytes -> pictures (`_read`, by many threads) -> a batch on the device (`_assemble`, by one)."""
         beside, together = Beside(self.device), self.together or device_decoder(self.device)
 
@@ -116,12 +122,14 @@ class Stream:
 
     def _open(self, name: str, path: str | PathLike[str], wait: bool) -> Tensor | Jpeg | Exception:
         try:
-            data = read_file(path)
+            data = self.opener(path)
+            if isinstance(data, Tensor):
+                return data
             if name in self.decoders:
                 return self.decoders[name](bytes(data))
-            if wait and goes_together(data, self.pixels):
+            if wait and goes_together(data, self.pixels, self.side):
                 return Jpeg(data)
-            return decode_picture(data, self.pixels)
+            return decode_picture(data, self.pixels, self.side)
         except BROKEN as error:
             return error
 
@@ -140,7 +148,7 @@ class Stream:
         if not good:
             return None
         places = stand_ins(list(good), len(rows)) if stand_in else list(good)
-        fields = stack([good[place] for place in places], self.device)
+        fields = stack([good[place] for place in places], self.device, alike=self.alike)
         index = torch.tensor([numbers[place] for place in places])
         known = self._known(lambda values: values[index.to(values.device)].to(self.device))
         return Sample(fields, index.to(self.device), known["present"] or None, known["label"])
@@ -148,7 +156,7 @@ class Stream:
     def _decode(self, rows: list[Row], together: Together) -> None:
         """Put pictures in the place of all JPEGs that wait, by one call."""
         waiting = [(row, name, one) for row in rows for name, one in row.items() if isinstance(one, Jpeg)]
-        alone = partial(decode_picture, pixels=self.pixels)
+        alone = partial(decode_picture, pixels=self.pixels, side=self.side)
         pictures = decode_together([jpeg for *_, jpeg in waiting], together, alone)
         for (row, name, _), picture in zip(waiting, pictures, strict=True):
             row[name] = picture
@@ -162,7 +170,8 @@ class Stream:
                 return Fault.of(number, self.files[name][number], value)
         fields = {name: value for name, value in row.items() if isinstance(value, Tensor)}
         try:
-            extent_of(fields)
+            if not self.alike:
+                extent_of(fields)
         except ValueError as error:
             return Fault.of(number, next(iter(self.files.values()))[number], error)
         return fields

@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from coview.data.stream.picture import BROKEN, RGB, Data, Decoder, as_tensor, torchvision_operators
+from coview.data.stream.picture import BROKEN, RGB, SIDE, Data, Decoder, as_tensor, torchvision_operators
 
 # Markers in a JPEG: the start of its pixels, their end, how they are stored, and in which colours.
 SCAN, END = b"\xff\xda", b"\xff\xd9"
@@ -48,7 +48,7 @@ def device_decoder(device: torch.device) -> Together | None:
     return decode
 
 
-def goes_together(data: Data, pixels: int) -> bool:
+def goes_together(data: Data, pixels: int, side: int = SIDE) -> bool:
     """Whether a file is surely a JPEG for the device; all others are judged by the decoder of the workers.
 
     Read here, since Pillow takes longer for the header than the disk for the file.
@@ -59,19 +59,19 @@ def goes_together(data: Data, pixels: int) -> bool:
         if marker == SCAN:  # an end follows; the thumbnail in a header has an end of its own
             return plain and data.rfind(END, place) > 0
         if marker in FRAMES:
-            plain = _is_plain(data[place + 4 : place + 2 + size], pixels)
+            plain = _is_plain(data[place + 4 : place + 2 + size], pixels, side)
         elif marker == ADOBE and data[place + 15 : place + 16] == b"\0":  # stored as RGB or CMYK
             return False
         place += 2 + size
     return False
 
 
-def _is_plain(frame: Data, pixels: int) -> bool:
+def _is_plain(frame: Data, pixels: int, side: int) -> bool:
     """Whether a frame has 8 bits, a size that is allowed, and grey or YCbCr values."""
     height, width = (int.from_bytes(frame[place : place + 2], "big") for place in (1, 3))
     channels = frame[6::3]  # their names
     known = len(channels) in (1, 3) and channels != b"RGB"
-    return known and frame[:1] == b"\x08" and 0 < height * width <= pixels
+    return known and frame[:1] == b"\x08" and 0 < height * width <= pixels and max(height, width) <= side
 
 
 def decode_together(jpegs: list[Jpeg], together: Together, alone: Decoder) -> list[Tensor | Exception]:
