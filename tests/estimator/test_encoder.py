@@ -18,7 +18,7 @@ from coview.estimator import MultiViewEncoder, side_by_side  # noqa: E402
 
 N, CLASSES = 180, 3
 SIZES = {"sound": 9, "touch": 5, "smell": 7}
-QUICK = {"output": "hidden", "epochs": 8, "hidden": (32,), "dim": 11, "random_state": 0}
+QUICK = {"output": "hidden", "epochs": 8, "hidden": (32,), "dim": 11, "drop": 0.2, "random_state": 0}
 
 
 def tables(samples=N, missing=0.0, seed=0):
