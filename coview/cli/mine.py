@@ -69,6 +69,8 @@ def draw(found: Plan, out: Path | None, console: Console) -> None:
     """A contact sheet of samples spread over the training part: into a file, and in a terminal that can show it."""
     recipe = recipe_of(found)
     rows = found.found.part("train")
+    if found.found.label is not None and (known := found.found.label[rows] >= 0).any():
+        rows = rows[known]  # those say most
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, SHOWN).astype(int))]
     channels = {name: found.views[name].channels for name in found.maps}
     data = load(found.found, rows, "samples", side=found.side, channels=channels)
@@ -115,9 +117,8 @@ def _lines(found: Plan) -> list[str]:
             sizes = f"{len(view.sizes)} sizes: all become {found.side}x{found.side}"
             lines.append(f"view '{view.name}' has maps of {sizes}")
         if view.broken:
-            lines.append(
-                f"view '{view.name}': {len(view.broken)} files cannot be read, first {view.broken[0]}"
-            )
+            files = "1 file" if len(view.broken) == 1 else f"{len(view.broken):,} files"
+            lines.append(f"view '{view.name}': {files} cannot be read, first {view.broken[0]}")
     whole = len(found.views) * (len(found.views) - 1) // 2
     if len(found.pairs) < whole:
         lines.append(

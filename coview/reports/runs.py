@@ -108,7 +108,8 @@ def _group_row(
     seeds = {json.dumps(run.recipe.get("fields", {}).get("seed")) for run in group}
     columns = ([row[name] for row in numbers if name in row] for name in names)
     cells = (_mean_and_spread(values, len(group)) for values in columns)
-    return (name, group[0].recipe.get("recipe"), len(seeds), *cells)
+    recipe = str(group[0].recipe.get("recipe") or "").rpartition("/")[2]  # of a file, its own name
+    return (name, recipe or None, len(seeds), *cells)
 
 
 def _numbers(run: Run) -> dict[str, Number]:

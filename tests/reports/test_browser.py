@@ -87,6 +87,9 @@ def test_everything_is_drawn(opened):
     assert pixels(opened, "curves")["count"] > 2000
     assert pixels(opened, "samples")["count"] > 300
     assert opened.locator("table.pairs button").count() == 4
+    assert (
+        opened.locator('.widget[data-kind="samples"]').get_attribute("data-sample") == "1"
+    )  # the first lacks ab
     width = opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert width <= 0  # nothing sticks out at the side
 

@@ -28,6 +28,8 @@ KINDS.samples = (holder, data) => {
   const labelOf = (sample) => (data.label.length && data.label[sample] >= 0 ? data.classes[data.label[sample]] : "");
   const has = (sample, view) => data.present[view][sample] === 1;
 
+  const ending = (name) => (name.length > 9 ? `…${name.slice(-8)}` : name); // names of files differ at their end
+
   function image(sample, view) {
     if (!has(sample, view)) return element("span", { class: "image missing" });
     const sheet = data.sheets[view];
@@ -171,12 +173,18 @@ KINDS.samples = (holder, data) => {
     const order = data.names.map((_, at) => at);
     if (data.label.length) order.sort((a, b) => data.label[a] - data.label[b] || a - b);
     const view = state.from;
-    const tiles = order.map((sample) => tile(sample, view, labelOf(sample) || data.names[sample]));
+    const tiles = order.map((sample) => tile(sample, view, labelOf(sample) || ending(data.names[sample])));
     contact.replaceChildren(element("h4", { class: "hint" }, "All samples of this page; click one"), element("div", { class: "tiles contact" }, ...tiles));
+  }
+
+  // The first of the samples that have most views: it has most to show.
+  function fullest() {
+    const counts = data.names.map((_, sample) => data.views.filter((view) => has(sample, view)).length);
+    return counts.indexOf(Math.max(...counts));
   }
 
   darkness.addEventListener("change", build);
   build();
-  pick(0, state.from);
+  pick(fullest(), state.from);
   sheet();
 };
