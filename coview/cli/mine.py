@@ -55,11 +55,13 @@ def own_recipe(data: Path | None, folder: Path, console: Console) -> str:
 def tell(found: Plan, console: Console) -> None:
     """One row a view, then what else there is to know."""
     grid = Grid(title=Text(f"{len(found.found):,} samples in {found.found.place}"))
-    grid.add_column("view")
-    for name in ("there", "missing", "form", "size", "values", "holes"):
-        grid.add_column(name, justify="right")
-    for view in found.views.values():
-        grid.add_row(*(Text(text) for text in _row(view)))
+    rows = [_row(view) for view in found.views.values()]
+    told = [any(cells) for cells in zip(*rows, strict=True)]  # of gaps, say, there may be none
+    for number, name in enumerate(("view", "there", "missing", "form", "size", "values", "holes")):
+        if told[number]:
+            grid.add_column(name, justify="right" if number else "left")
+    for row in rows:
+        grid.add_row(*(Text(cell) for cell, shown in zip(row, told, strict=True) if shown))
     console.print(grid)
     for line in _lines(found):
         console.print(Text(line), soft_wrap=True)
