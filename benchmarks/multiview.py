@@ -45,8 +45,17 @@ def raw(train: Views, test: Views, seed: int) -> Pair:
 
 def neighbours(train: Views, test: Views, seed: int, *, count: int) -> Pair:
     """The numbers themselves, what is missing as the nearest training samples have it."""
-    filler = KNNImputer(n_neighbors=count, keep_empty_features=True).fit(np.concatenate(train, 1))
-    return filler.transform(np.concatenate(train, 1)), filler.transform(np.concatenate(test, 1))
+    key = (count, _print(train), _print(test))
+    if key not in FILLS:
+        while len(FILLS) > 3:
+            del FILLS[next(iter(FILLS))]
+        filler = KNNImputer(n_neighbors=count, keep_empty_features=True).fit(np.concatenate(train, 1))
+        one, other = (filler.transform(np.concatenate(part, 1)) for part in (train, test))
+        FILLS[key] = one, other
+    return FILLS[key]
+
+
+FILLS: dict[Any, Pair] = {}  # the last ones: they take long, and several methods ask for the same
 
 
 def pca(train: Views, test: Views, seed: int, *, size: int) -> Pair:
@@ -226,6 +235,8 @@ def tables(known: Mapping[str, Any]) -> str:
     lines = ["# MultiViewEncoder beside linear methods", "", INTRODUCTION]
     for gaps in MISSING:
         names = [name for name in SETS if any(key.startswith(f"{name} | {gaps}") for key in known)]
+        if not names:
+            continue
         rows = {method: [_cell(known, name, gaps, method) for name in names] for method in methods(2)}
         lines += [
             "",
