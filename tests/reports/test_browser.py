@@ -131,6 +131,17 @@ def test_a_sample_shows_its_neighbours_and_they_can_be_clicked(opened):
     assert explorer.locator(".panel h3").inner_text() != first
 
 
+def test_all_samples_are_shown_in_the_view_that_is_chosen(opened):
+    explorer = opened.locator('.widget[data-kind="samples"]')
+    assert explorer.locator(".contact .image").count() == 17
+    assert explorer.locator(".contact .missing").count() == 0
+    explorer.locator(".controls").last.get_by_role("button", name="ab", exact=True).click()
+    assert explorer.locator(".contact .image").count() == 17
+    assert explorer.locator(".contact .missing").count() == 5  # every fourth lacks it
+    explorer.locator(".contact .tile:has(.image:not(.missing))").nth(5).click()
+    assert explorer.locator(".tiles.own .tile[aria-pressed=true]").inner_text() == "ab"
+
+
 def test_a_dot_on_the_map_is_a_sample(opened):
     explorer = opened.locator('.widget[data-kind="samples"]')
     canvas = explorer.locator("canvas")
