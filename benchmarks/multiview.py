@@ -271,22 +271,26 @@ def _shown(cells: list[list[float]]) -> list[str]:
 
 
 def _verdict(rows: Mapping[str, list[list[float]]], names: Sequence[str]) -> list[str]:
-    """Wins and losses of ours, as it comes, against the best of the others, fold by fold."""
+    """Wins and losses of ours, as it comes, against the best of the others and itself untrained, fold by fold."""
     lines = []
     for place, name in enumerate(names):
         whole = {method: cells[place] for method, cells in rows.items() if len(cells[place]) == FOLDS}
-        mine = whole.get("MultiViewEncoder, as it comes")
+        ours = whole.get("MultiViewEncoder, as it comes")
         others = {method: one for method, one in whole.items() if not method.startswith("MultiViewEncoder")}
-        if mine is None or not others:
+        if ours is None or not others:
             continue
         best = max(others, key=lambda method: mean(others[method]))
-        gaps = [a - b for a, b in zip(mine, others[best], strict=True)]
-        word = "ahead of" if mean(gaps) > 0 else "behind"
-        lines.append(
-            f"- {name}: as it comes {abs(mean(gaps)):.1f} ± {stdev(gaps):.1f} points {word} the best other ({best}), "
-            f"better in {sum(gap > 0 for gap in gaps)} of {FOLDS} folds"
-        )
+        line = f"- {name}: as it comes {_apart(ours, others[best])} the best other ({best})"
+        start = whole.get("MultiViewEncoder, untrained")
+        lines.append(line if start is None else f"{line}; {_apart(ours, start)} itself untrained")
     return lines
+
+
+def _apart(ours: Sequence[float], theirs: Sequence[float]) -> str:
+    gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
+    word = "ahead of" if mean(gaps) > 0 else "behind"
+    better = sum(gap > 0 for gap in gaps)
+    return f"{abs(mean(gaps)):.1f} ± {stdev(gaps):.1f} points (better in {better} of {FOLDS} folds) {word}"
 
 
 def _filled(views: Views) -> Views:

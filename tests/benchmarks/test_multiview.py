@@ -82,5 +82,7 @@ def test_the_table_names_wins_and_losses():
     }
     text = PAGE["tables"](known)
     assert "| raw features | 72.0 ± 1.6 |" in text
-    assert "as it comes 2.0 ± 0.0 points behind the best other (raw features), better in 0 of 5 folds" in text
+    assert (
+        "as it comes 2.0 ± 0.0 points (better in 0 of 5 folds) behind the best other (raw features)\n" in text
+    )
     assert "Half missing" not in text
