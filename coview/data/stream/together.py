@@ -52,11 +52,13 @@ def device_decoder(device: torch.device) -> Together | None:
 def _batched(device: torch.device, otherwise: Together) -> Together | None:
     """The same, faster, if a trial gives the same pictures."""
     path = loaded_library()
+    if path is None:
+        return None
     trial = BytesIO()
     ramp = Image.linear_gradient("L")
     Image.merge("RGB", [ramp, ramp.rotate(90), ramp.rotate(180)]).save(trial, "JPEG", quality=90)
     jpegs = [as_tensor(trial.getvalue())] * 3
-    for backend in BACKENDS if path else ():
+    for backend in BACKENDS:
         try:
             with torch.cuda.device(device):
                 found = Batched(NvJpeg(path, backend), device, otherwise)
