@@ -254,8 +254,8 @@ def tables(known: Mapping[str, Any]) -> str:
 
 INTRODUCTION = """\
 Linear probe, % right, mean ± sample deviation over five folds, each with a seed of its own; written by
-`benchmarks/multiview.py`. Everything is standardised on the training fold. What is missing is at its mean for PCA and
-the three kinds of CCA, which cannot do without, unless a row says that it comes from the nearest training samples.
+`benchmarks/multiview.py`. Everything is standardised on the training fold. What is missing is at its mean for
+the raw features, PCA and the three kinds of CCA, unless a row says that it comes from the nearest training samples.
 Sizes, shrinkage, neighbours and the pair of plain CCA are chosen on a fifth of the training fold; nothing is chosen for
 `MultiViewEncoder`, which has its defaults. It puts the numbers beside its hidden layers, so there are rows for it
 without them, and for generalised CCA with them. Those defaults were found on held-out parts of training folds of these
