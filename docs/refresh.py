@@ -1,4 +1,4 @@
-"""Put numbers of runs into pages: `python docs/refresh.py runs/demo`, or `python docs/refresh.py performance`."""
+"""Put numbers of runs into pages: `python docs/refresh.py runs/demo`, or `... performance`, or `... multiview`."""
 
 import json
 import re
@@ -32,6 +32,14 @@ def refresh_performance(page: Path) -> None:
         block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = block.sub(lambda found, make=make: found[1] + "\n" + make().markdown() + "\n" + found[2], text)
     page.write_text(text)
+
+
+def refresh_multiview(page: Path) -> None:
+    """Replace what stands between the marks by what `benchmarks/multiview.py` wrote, its headings one step lower."""
+    table = (RESULTS.parent / "multiview" / "table.md").read_text()
+    words = re.sub(r"^#", "##", table.partition("\n")[2].strip(), flags=re.MULTILINE)
+    block = re.compile(r"(<!-- from results/multiview -->\n).*?(<!-- end -->)", re.DOTALL)
+    page.write_text(block.sub(lambda found: found[1] + "\n" + words + "\n\n" + found[2], page.read_text()))
 
 
 def rows(kind: str, *files: str) -> Rows:
@@ -177,6 +185,8 @@ TABLES: dict[str, Callable[[], Table]] = {
 if __name__ == "__main__":
     if sys.argv[1] == "performance":
         refresh_performance(HERE / "performance.md")
+    elif sys.argv[1] == "multiview":
+        refresh_multiview(HERE / "estimator.md")
     else:
         refresh_demo(Path(sys.argv[1]), HERE.parent / "README.md")
         write_sheet(demo(), HERE / "views.png", samples=8, split="test", augmented=False)
