@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
+
+from coview.cli.warned import plain_warnings
 
 STOPPED = 75  # the exit code of a training that was asked to stop, and saved what it had
 
@@ -513,7 +516,8 @@ def main() -> None:
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
-        code = app(arguments, prog_name="coview", standalone_mode=False)
+        with nullcontext() if debug else plain_warnings():
+            code = app(arguments, prog_name="coview", standalone_mode=False)
     except KeyboardInterrupt:
         code = 130
     except Exception as error:

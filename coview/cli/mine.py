@@ -1,6 +1,7 @@
 """Your own views on the command line: what was found, the recipe that it makes, and what training brought."""
 
 import shlex
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,7 @@ def own_recipe(data: Path | None, folder: Path, console: Console) -> str:
 
 def tell(found: Plan, console: Console) -> None:
     """One row a view, then what else there is to know."""
-    grid = Grid(title=Text(f"{len(found.found):,} samples in {found.found.place}"))
+    grid = Grid()
     rows = [_row(view) for view in found.views.values()]
     told = [any(cells) for cells in zip(*rows, strict=True)]  # of gaps, say, there may be none
     for number, name in enumerate(("view", "there", "missing", "form", "size", "values", "holes")):
@@ -62,6 +63,8 @@ def tell(found: Plan, console: Console) -> None:
             grid.add_column(name, justify="right" if number else "left")
     for row in rows:
         grid.add_row(*(Text(cell) for cell, shown in zip(row, told, strict=True) if shown))
+    title = Text(f"{len(found.found):,} samples in {found.found.place}", style="table.title")
+    console.print(title, soft_wrap=True)
     console.print(grid)
     for line in _lines(found):
         console.print(Text(line), soft_wrap=True)
@@ -75,7 +78,9 @@ def draw(found: Plan, out: Path | None, console: Console) -> None:
         rows = rows[known]  # those say most
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, SHOWN).astype(int))]
     channels = {name: found.views[name].channels for name in found.maps}
-    data = load(found.found, rows, "samples", side=found.side, channels=channels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # files that cannot be read have been told of
+        data = load(found.found, rows, "samples", side=found.side, channels=channels)
     if out is not None:
         figure = draw_sheet(recipe, data, samples=SHOWN)
         write_whole(out, lambda file: figure.savefig(file, format="png", dpi=144))

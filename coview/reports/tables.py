@@ -6,6 +6,7 @@ from html import escape
 from math import isfinite
 from typing import Any
 
+from rich.console import Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -32,11 +33,18 @@ class Table:
                 f"table '{self.title}': no column {sorted(unknown)}, there are {list(self.columns)}"
             )
 
-    def rich(self) -> RichTable:
-        """The table for a terminal."""
-        table = RichTable(title=Text(self.title), caption=Text(self.note) if self.note else None)
+    def rich(self) -> Group:
+        """The table for a terminal; title and note are as wide as they need, not as the columns are."""
+        above = [Text(self.title, style="table.title")] if self.title else []
+        below = [Text(self.note, style="table.caption")] if self.note else []
+        return Group(*above, self.grid(), *below)
+
+    def grid(self) -> RichTable:
+        """The columns alone, for a terminal."""
+        table = RichTable()
         for number, name in enumerate(self.columns):
-            table.add_column(Text(name), justify="left" if self._wordy(number) else "right")
+            side = "left" if self._wordy(number) else "right"
+            table.add_column(Text(name), justify=side, overflow="fold")
         for texts, bold in self._shown():
             cells = zip(texts, bold, strict=True)
             table.add_row(*(Text(text, style="bold" if best else "") for text, best in cells))
@@ -86,7 +94,8 @@ class Table:
     def _wordy(self, number: int) -> bool:
         """Whether a column holds words, which start at the left, and not numbers, which end at the right."""
         column = [row[number] for row in self.rows]
-        return number == 0 or any(isinstance(cell, str) and not cell[:1].isdigit() for cell in column)
+        words = [cell for cell in column if isinstance(cell, str)]
+        return number == 0 or not all(word.removeprefix("-")[:1].isdigit() for word in words)
 
     def _bold(self, row: tuple[Cell, ...]) -> list[bool]:
         """Which cells hold the highest number among the rivals, as shown: equal numbers are equally bold."""

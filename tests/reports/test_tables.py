@@ -24,8 +24,8 @@ TABLE = Table(
 TEXTS = ["10.0", "57.1", "57.1", "99", "–", "1,281,167", "0.0", "nan", "3.0 ± 0.1"]
 
 
-def terminal(table):
-    console = Console(file=io.StringIO(), width=120, color_system=None)
+def terminal(table, width=120):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
     console.print(table.rich())
     return console.file.getvalue()
 
@@ -53,6 +53,18 @@ def test_the_terminal_shows_every_cell_and_no_markup():
         assert text in shown
 
 
+def test_a_title_longer_than_the_columns_stays_on_one_line():
+    table = Table("What is known of it", ("view", "ours"), (("L", 1.5),), note="of so many samples")
+    first, *_, last = terminal(table).splitlines()
+    assert (first, last) == (table.title, table.note)
+
+
+def test_a_narrow_terminal_cuts_no_cell_short():
+    shown = terminal(Table("t", ("view", "ours"), (("a_long_name", "1,281,167"),)), width=20)
+    assert "…" not in shown
+    assert sorted(filter(str.isdigit, shown)) == sorted("1281167")
+
+
 def test_html_shows_every_cell_and_escapes_names():
     html = TABLE.html()
     cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<td.*?>(.*?)</td>", html)]
@@ -72,15 +84,15 @@ def test_markdown_shows_every_cell_in_even_columns():
 def test_the_highest_of_the_rivals_is_bold_in_all_forms():
     assert TABLE.html().count("<b>") == 4  # 57.1 twice, 1,281,167, and 0.0 where nothing else is a number
     assert "**57.1** | **57.1**" in re.sub(" +", " ", TABLE.markdown())
-    bold = [cell.plain for column in TABLE.rich().columns for cell in column.cells if cell.style == "bold"]
+    bold = [cell.plain for column in TABLE.grid().columns for cell in column.cells if cell.style == "bold"]
     assert bold == ["0.0", "57.1", "57.1", "1,281,167"]
 
 
 def test_words_start_at_the_left_and_numbers_end_at_the_right():
-    table = Table("", ("run", "recipe", "loss"), (("a", "demo", "1.0 ± 0.1"), ("b", None, None)))
-    assert [column.justify for column in table.rich().columns] == ["left", "left", "right"]
+    table = Table("", ("run", "recipe", "loss"), (("a", "demo", "-1.0 ± 0.1"), ("b", None, None)))
+    assert [column.justify for column in table.grid().columns] == ["left", "left", "right"]
     assert table.html().count('class="words"') == 6
-    assert table.markdown().splitlines()[1].startswith("| --- | ------ | --------: |")
+    assert table.markdown().splitlines()[1].startswith("| --- | ------ | ---------: |")
 
 
 def test_a_record_comes_back_from_json_as_the_same_table():
