@@ -18,6 +18,7 @@ from coview.information.train import Look, Schedule, Split, Trained, judge, trai
 LOOKED_AT = 2000  # samples, for what needs no estimate
 HELD_OUT, SELECTION = 1 / 4, 1 / 8  # of the samples
 MOST_HELD_OUT, MOST_SELECTION = 32_768, 4096
+FEWEST = 16  # samples
 NEAR = 1.0  # nats from the ceiling within which a bound falls noticeably short of the information
 
 
@@ -80,7 +81,10 @@ def estimate(
     seeds = range(seeds) if isinstance(seeds, int) else seeds
     if not seeds:
         raise ValueError("wanted one seed or more, got none")
-    _check_size(pairs, schedule)
+    if len(pairs) < FEWEST:
+        raise ValueError(
+            f"{len(pairs)} samples are too few, of which some are held out: wanted {FEWEST} or more"
+        )
     shown = fetch_many(pairs, torch.arange(min(len(pairs), LOOKED_AT), device=pairs.device), seed=0)
     if known := known_beforehand(*shown):
         return Estimate(bound.name, known[0], 0.0, len(pairs), 0, warnings=(known[1],))
@@ -136,15 +140,6 @@ def _parts(order: Int[Tensor, "N"], held_out: int, selection: int) -> Split:
     parts = order.split([held_out, selection, len(order) - held_out - selection])
     shuffled = [part[torch.randperm(len(part), generator=torch.Generator().manual_seed(2))] for part in parts]
     return Split(shuffled[2], shuffled[1][:MOST_SELECTION], shuffled[0][:MOST_HELD_OUT])
-
-
-def _check_size(pairs: Pairs, schedule: Schedule) -> None:
-    training = len(pairs) - round(len(pairs) * HELD_OUT) - round(len(pairs) * SELECTION)
-    if training < schedule.batch or round(len(pairs) * SELECTION) < 2:
-        raise ValueError(
-            f"{len(pairs)} samples leave {training} to learn from, which fill no batch of {schedule.batch}: "
-            "give more samples, or a schedule with a smaller batch"
-        )
 
 
 def _judged(trained: Trained, pairs: Pairs, split: Split, bound: Bound) -> _Judged:

@@ -25,7 +25,7 @@ class Schedule:
     """How a critic is trained; the learning rate rises over the first `warmup` steps and falls along a cosine."""
 
     steps: int = 1500
-    batch: int = 512
+    batch: int = 512  # or all samples that are learned from, where there are fewer
     learning_rate: float = 2e-3
     weight_decay: float = 1e-2
     warmup: int = 50
@@ -114,11 +114,11 @@ def _fresh(make: MakeCritic, pairs: Pairs, split: Split, seed: int) -> Any:
 
 def _batches(index: Int[Tensor, "N"], schedule: Schedule, generator: torch.Generator) -> Iterator[Tensor]:
     """One batch a step, shuffled anew each time around; what fills no batch waits for another time."""
-    full = len(index) // schedule.batch * schedule.batch
-    around = full // schedule.batch
+    size = min(schedule.batch, len(index))
+    around = len(index) // size
     for first in range(0, schedule.steps, around):
-        order = torch.randperm(len(index), generator=generator, device=index.device)[:full]
-        yield from index[order].split(schedule.batch)[: schedule.steps - first]
+        order = torch.randperm(len(index), generator=generator, device=index.device)[: around * size]
+        yield from index[order].split(size)[: schedule.steps - first]
 
 
 def _values(critic: Any, pairs: Pairs, split: Split, bound: Bound, log_z: Tensor) -> tuple[float, float]:

@@ -219,12 +219,20 @@ def test_identical_constant_few_and_unequal():
     nothing = mine(view, torch.ones(600, 2), schedule=SHORT)
     assert nothing.nats == 0
     assert "the second view is the same for all samples" in nothing.warnings[0]
-    with pytest.raises(ValueError, match="400 samples leave 250 to learn from, which fill no batch of 256"):
-        mine(view[:400], view[:400], schedule=SHORT)
+    with pytest.raises(ValueError, match=r"15 samples are too few.*: wanted 16 or more"):
+        mine(view[:15], view[:15], schedule=SHORT)
     with pytest.raises(ValueError, match="got 600 samples of the first view and 599 of the second"):
         mine(view, view[1:])
     with pytest.raises(ValueError, match="one seed or more, got none"):
         mine(view, view, seeds=0)
+
+
+@pytest.mark.parametrize("samples", [16, 90])
+def test_few_samples_are_one_batch(samples):
+    first, second = pairs(1.5, 2, samples)
+    found = mine(first, second, schedule=Schedule(steps=20), seeds=2)
+    assert found.held_out == round(samples / 4)
+    assert -0.5 < found.nats < 3
 
 
 @pytest.mark.parametrize(
