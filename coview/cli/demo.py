@@ -74,6 +74,7 @@ def run_demo(folder: Path, seed: int, settings: list[str], console: Console, *, 
     for table in tables.values():
         console.print(table.rich())
     console.print(Text(f"\nThe whole story, with pictures:  {folder / 'report.html'}"), soft_wrap=True)
+    console.print(Text(f"Every sample, to click on:       {clickable(folder)}"), soft_wrap=True)
     console.print(Text(f"Go on from here:                 {result['command']}"), soft_wrap=True)
     console.print(Text(f"{seconds:.0f} seconds.", style="dim"))
 
@@ -164,10 +165,16 @@ def report(
             *tables,
             Section("Neighbours", "A room in one view looks for itself in another, among all test rooms."),
             Picture(draw_neighbours(recipe, outcome), "The room itself is framed."),
-            Section("Go on", "The run folder holds checkpoints, metrics and every number of this page."),
+            Section("Go on", "A page with every sample to click on, and a probe of another kind:"),
+            Command(clickable(folder)),
             Command(result["command"]),
         ],
     )
+
+
+def clickable(folder: Path) -> str:
+    """The command that makes a page on which samples can be looked up."""
+    return f"coview report {shlex.quote(str(folder))}"
 
 
 def draw_neighbours(recipe: Recipe, outcome: Outcome, count: int = 6) -> Any:

@@ -30,6 +30,7 @@ a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: un
 nav { color: var(--quiet); font-size: .92rem; } nav a { white-space: nowrap; }
 figure { margin: 1rem 0; } .picture { overflow-x: auto; }
 figure img { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
+figcaption { margin-top: .4rem; }
 figcaption, .note, caption { color: var(--quiet); font-size: .88rem; }
 .table { overflow-x: auto; margin: 1rem 0 .3rem; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }

@@ -143,7 +143,7 @@ KINDS.curves = (holder, data) => {
       context.moveTo(MARGIN.left, s.y(value));
       context.lineTo(width - MARGIN.right, s.y(value));
       context.stroke();
-      context.fillText(number(value), MARGIN.left - 8, s.y(value));
+      context.fillText((value || 0).toLocaleString("en", { maximumFractionDigits: 4 }), MARGIN.left - 8, s.y(value));
     }
     context.textAlign = "center";
     context.textBaseline = "top";
