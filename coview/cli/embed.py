@@ -18,6 +18,8 @@ def embed_run(run: Path, data: str | None, out: Path, views: list[str], layer: s
     """Write the embeddings of a split, or of files of your own."""
     check_file(out)
     model = open_model(run)
+    for name in views:
+        model.check_view(name)
     found = embedded(model, data, views=views, layer=layer)
     save_embedded(found, out)
     total = len(found.samples)
@@ -61,6 +63,8 @@ def search_run(
 ) -> Table:
     """The samples that are nearest in one view to a file, or to another sample, in another view."""
     model = open_model(run)
+    for name in (view, target):
+        model.check_view(name)
     file = Path(query) if Path(query).is_file() else None
     views = [target] if file is not None or view == target else [target, view]
     found = load_embedded(embeddings) if embeddings is not None else embedded(model, data, views=views)

@@ -91,7 +91,7 @@ def draw(found: Plan, out: Path | None, console: Console) -> None:
 
 def _row(view: Summary) -> tuple[str, ...]:
     if view.kind == "table":
-        form, size = f"{view.channels:,} numbers", ""
+        form, size = f"{view.channels:,} number{'s' if view.channels > 1 else ''}", ""
     else:
         form = f"{view.channels} channel{'s' if view.channels > 1 else ''}{', 8 bits' if view.bytes else ''}"
         size = _sizes(view)

@@ -140,9 +140,8 @@ def _shipped(name: str) -> Maker:
         )
     known = shipped_recipes()
     if name not in known:
-        raise ValueError(
-            f"no recipe '{name}'{did_you_mean(name, known)}; `coview list` names all, my_file.py:my_recipe is yours"
-        )
+        near = did_you_mean(name, [*known, "mine"])
+        raise ValueError(f"no recipe '{name}'{near}; `coview list` names all, my_file.py:my_recipe is yours")
     return known[name]
 
 

@@ -80,9 +80,7 @@ def choose_side(maps: Iterable[Summary], samples: int) -> int:
 def batch_size(samples: int) -> int:
     """128, or the largest power of two of which the training part has four."""
     if samples < 16:
-        raise ValueError(
-            f"{samples} samples to train on are too few: contrast needs others to choose from, 16 or more"
-        )
+        raise ValueError(f"samples to train on: {samples}; contrast needs others to choose from, 16 or more")
     return min(128, 2 ** ((samples // 4).bit_length() - 1))
 
 

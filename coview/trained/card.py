@@ -1,5 +1,6 @@
 """The card of exported encoders: what they take, how to load them, what they were trained on."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -71,18 +72,18 @@ def card(model: Model, written: Sequence["Written"], results: str) -> str:
         for one in written
     )
     first, folder = written[0], "FOLDER"
-    names = list(first.inputs)
+    variables = {name: re.sub(r"\W|^(?=\d)", "_", name) for name in first.inputs}
     parts = [HEAD.format(name=model.name, count=len(written))]
     parts.append(Table("", ("view", "cut from", "embedding"), rows).markdown())
     if model.files.get("side"):
         side = model.files["side"]
         parts.append(f"\nMaps were brought to {side} x {side} pixels before anything else.\n")
-    parts.append(USE.format(folder=folder, view=first.view, arguments=", ".join(names)))
+    parts.append(USE.format(folder=folder, view=first.view, arguments=", ".join(variables.values())))
     differences = [one.difference for one in written if one.difference is not None]
     if differences:
-        feeds = ", ".join(f'"{name}": {name}' for name in names)
+        feeds = ", ".join(f'"{name}": {variable}' for name, variable in variables.items())
         parts.append(ONNX.format(difference=max(differences), folder=folder, view=first.view, feeds=feeds))
     if results:
         parts.append(f"\n## Results\n\n{results}")
-    parts.append(END.format(name=model.name, folder=folder))
+    parts.append(END.format(name=re.sub(r"[^\w.-]+", "-", model.name), folder=folder))
     return "".join(parts)

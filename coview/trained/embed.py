@@ -13,7 +13,6 @@ from torch.nn import functional as F
 
 from coview.data import Dataset
 from coview.files import write_whole
-from coview.names import did_you_mean
 from coview.probes import Features, extract
 from coview.recipes.measure import fastest_device
 from coview.trained.model import Model, fields_of
@@ -63,8 +62,7 @@ def embed(
 
 def _chosen(model: Model, there: dict[str, set[str]], wanted: Sequence[str]) -> list[str]:
     for name in wanted:
-        if name not in model.encoders:
-            raise ValueError(f"{model.name} has no view '{name}'{did_you_mean(name, model.encoders)}")
+        model.check_view(name)
         if name not in there:
             raise ValueError(f"the data has nothing that view '{name}' is cut from")
     chosen = [name for name in (wanted or model.encoders) if name in there]

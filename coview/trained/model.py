@@ -15,6 +15,7 @@ from coview.data import Dataset
 from coview.data.own import Found, find, own_data
 from coview.data.own.load import load
 from coview.encoders.load import CONFIG, load_encoders, read_config, rebuild
+from coview.names import did_you_mean
 from coview.recipes.measure import open_run
 from coview.training import describe
 from coview.types import Fields, Still, View
@@ -46,6 +47,12 @@ class Model:
             return self.data("train")
         found = find(place)
         return self._load(found, found.part("train")[:count])
+
+    def check_view(self, name: str) -> None:
+        """Refuse a view that there is no encoder for."""
+        if name not in self.encoders:
+            near = did_you_mean(name, self.encoders)
+            raise ValueError(f"{self.name} has no view '{name}'{near}; it has {', '.join(self.encoders)}")
 
     @property
     def place(self) -> Path | None:

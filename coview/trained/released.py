@@ -65,7 +65,7 @@ def _load(file: Path) -> dict[str, Any]:
             stored = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # of torch, for bytes that are none of its own
         raise ValueError(
-            f"{file} cannot be read as weights of PyTorch: {str(error).splitlines()[0]}"
+            f"{file} cannot be read as weights of PyTorch: wanted a .pth file that holds tensors and numbers alone"
         ) from error
     if not isinstance(stored, dict):
         raise ValueError(f"{file} should hold a dictionary of weights, came: {type(stored).__name__}")

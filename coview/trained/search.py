@@ -54,8 +54,7 @@ def search(
 
 def encode_file(model: Model, file: Path, view: str) -> Float[Tensor, "D"]:
     """The embedding of one file, seen as one view."""
-    if view not in model.encoders:
-        raise ValueError(f"{model.name} has no view '{view}'{did_you_mean(view, model.encoders)}")
+    model.check_view(view)
     if not file.is_file():
         raise FileNotFoundError(f"no file {file}")
     name = source_of(model, view)

@@ -206,7 +206,7 @@ def _set(holder: Any, path: Sequence[str], text: str, name: str) -> Any:
     inside = dict(_inside(holder))
     if first not in inside:
         where = f" of {'.'.join(name.split('.')[: -len(path)])}" if len(path) < len(name.split(".")) else ""
-        offer = f"{did_you_mean(first, inside)}; there are {', '.join(inside)}" if inside else ""
+        offer = did_you_mean(first, inside) or (f"; there are {', '.join(inside)}" if inside else "")
         raise ValueError(f"no field '{first}'{where} to set in '{name}'{offer}")
     hint = get_type_hints(type(holder)).get(first) if is_dataclass(holder) else None
     new = _set(inside[first], rest, text, name) if rest else _parse(text, inside[first], name, hint)

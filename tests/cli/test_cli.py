@@ -174,6 +174,7 @@ def test_looks_without_labels(run, tmp_path):
     [
         (["train", TOY, "--set", "probe_every=0"], "probe_every must be 1 or more, got 0"),
         (["train", "demoo"], "no recipe 'demoo' (did you mean 'demo'"),
+        (["train", "min"], "no recipe 'min' (did you mean 'mine'"),
         (["show", "nothing_like_it"], "no recipe 'nothing_like_it'; `coview list` names all"),
         (["train", "nowhere.py:toy"], "no file nowhere.py (looked for /"),
         (["train", f"{TOYS}:toyy"], "has no function 'toyy' (did you mean 'toy'?)"),

@@ -33,7 +33,7 @@ def test_batches(samples, batch):
 
 
 def test_too_few_samples():
-    with pytest.raises(ValueError, match="9 samples to train on are too few"):
+    with pytest.raises(ValueError, match="samples to train on: 9; contrast needs"):
         batch_size(9)
 
 

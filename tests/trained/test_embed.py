@@ -101,7 +101,9 @@ def test_new_data_may_have_one_view_alone(model, tmp_path):
     assert found.fused.shape == (3, 64)
     with pytest.raises(ValueError, match="the data has nothing that view 'rgb' is cut from"):
         embed(model, data, names, views=["rgb"])
-    with pytest.raises(ValueError, match=r"has no view 'rbg' \(did you mean 'rgb'\?\)"):
+    with pytest.raises(
+        ValueError, match=r"has no view 'rbg' \(did you mean 'rgb'\?\); it has depth, heat, rgb"
+    ):
         embed(model, data, names, views=["rbg"])
 
 

@@ -11,7 +11,8 @@ from coview.encoders import SmallConv, load_encoders
 from coview.encoders.load import rebuild
 from coview.recipes.demo import CHANNELS, VIEWS, rooms
 from coview.trained import Model, open_model
-from coview.trained.export import export
+from coview.trained.card import card
+from coview.trained.export import Written, export
 from coview.training import describe
 from coview.training.recipe import Recipe
 
@@ -73,14 +74,23 @@ def test_what_is_written_is_said(exported):
     assert {path.name for path in out.iterdir()} == files | {"config.json", "model.safetensors", "README.md"}
 
 
+def test_the_card_of_views_with_blanks_can_be_run():
+    model = Model("first run", {}, torch.nn.ModuleDict())
+    written = Written("RGB photos", {"RGB photos": "uint8 [B 3 8 8]", "2nd": "float32 [B 7]"}, 9, (), 1e-6)
+    text = card(model, [written], "")
+    assert "encoder(RGB_photos, _2nd)" in text
+    assert '{"RGB photos": RGB_photos, "2nd": _2nd}' in text
+    assert "hf upload NAME/first-run FOLDER" in text
+
+
 def test_the_card_is_one_that_hubs_read(exported):
     hub = pytest.importorskip("huggingface_hub")
     out, _ = exported
-    card = hub.ModelCard.load(out / "README.md")
-    assert card.data.library_name == "coview"
-    assert "multiview" in card.data.tags
-    assert "| L      | rgb: uint8 [B 3 20 20]      |         9 |" in card.content
-    assert "A table." in card.content
+    read = hub.ModelCard.load(out / "README.md")
+    assert read.data.library_name == "coview"
+    assert "multiview" in read.data.tags
+    assert "| L      | rgb: uint8 [B 3 20 20]      |         9 |" in read.content
+    assert "A table." in read.content
 
 
 def test_an_exported_folder_is_a_model(model, exported):

@@ -33,7 +33,7 @@ def find_arrays(place: Path, *, alone: bool = False) -> Found:
     views = {name: values for name, values in stored.items() if name not in (label_name, split_name)}
     if not views:
         raise ValueError(f"{place} has no arrays of views: it has {', '.join(stored) or 'nothing'}")
-    views = _one_row_a_sample(views, place, None if label is None else len(label))
+    views = _one_row_a_sample(views, place, label)
     safe = view_names(list(views))
     columns = {
         safe[name]: Column(safe[name], values=_values(name, one, place)) for name, one in views.items()
@@ -112,11 +112,10 @@ def _dense(values: Any) -> np.ndarray:
     return values.toarray() if hasattr(values, "toarray") else values
 
 
-def _one_row_a_sample(views: Arrays, place: Path, samples: int | None) -> dict[str, np.ndarray]:
+def _one_row_a_sample(views: Arrays, place: Path, label: np.ndarray | None) -> dict[str, np.ndarray]:
     """Arrays whose first dimension counts the samples; matrices of one column a sample are turned."""
     views = {name: values.reshape(-1, 1) if values.ndim == 1 else values for name, values in views.items()}
-    if samples is None:
-        samples = _common_side(list(views.values()))
+    samples = _common_side(list(views.values())) if label is None else len(label)
     turned = {}
     for name, values in views.items():
         if values.shape[0] == samples:
@@ -125,8 +124,9 @@ def _one_row_a_sample(views: Arrays, place: Path, samples: int | None) -> dict[s
             turned[name] = values.T
         else:
             shapes = ", ".join(f"{one} {list(v.shape)}" for one, v in views.items())
+            wanted = f"{samples}{' labels' if label is not None else ''}"
             raise ValueError(
-                f"the arrays of {place} need one row a sample, but view '{name}' has {len(values)} for {samples}: "
+                f"the arrays of {place} need one row a sample, but view '{name}' has {len(values)} for {wanted}: "
                 f"{shapes}"
             )
     return turned

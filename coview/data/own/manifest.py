@@ -1,6 +1,7 @@
 """A table that names the views: CSV or Parquet, a column per view with paths of files or with numbers."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -144,6 +145,8 @@ def _column(name: str, columns: Rows, file: Path) -> Column:
     wrong = next(one for one, values in numbers.items() if values is None)
     first = next(value for value in columns[wrong] if not _is_number(value))
     if len(columns) > 1 or not isinstance(first, str) or not first.lower().endswith(SUPPORTED):
+        if isinstance(first, str) and re.fullmatch(r"[-+]?\d+,\d+", first.strip()):
+            raise ValueError(f"column '{wrong}' of {file} has decimal commas: {first!r}; write points")
         raise ValueError(
             f"column '{wrong}' of {file} holds neither numbers nor files that can be read ({' '.join(SUPPORTED)}): "
             f"{first!r}; leave it out, or call it label, split or sample"

@@ -79,6 +79,7 @@ def test_without_labels_the_common_side_counts_samples(tmp_path):
         ),
         ({"a": numbers(N, 3), "b": np.array([["x"] * 3] * N)}, "view 'b' of .*: wanted real numbers"),
         ({"a": numbers(N, 3), "b": numbers(N, 2, gaps=range(N))}, "view 'b' of .* is empty"),
+        ({"a": numbers(N, 3), "y": np.arange(N - 2)}, "view 'a' has 9 for 7 labels"),
         ({"a": numbers(N, 3), "b": numbers(N, 2), "y": numbers(N, 2)}, "labels should be one a sample"),
         (
             {"a": numbers(N, 3), "b": np.array([{}] * N)},

@@ -92,6 +92,7 @@ def test_parquet_with_lists(tmp_path):
             "column 'words' of .* holds neither numbers nor files .*: 'hello'; leave it out",
         ),
         ("left,film\n1,a.mp4\n", "column 'film' of .* holds neither"),
+        ("left;right\n1;2,5\n2;3,1\n", "column 'right' of .* has decimal commas: '2,5'; write points"),
         (
             "left,photo\n1,shots/7.png\n2,shots/1.png\n",
             "column 'photo' .*: 1 of 2 files are not there, first .*7.png",
