@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +12,20 @@ import typer
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
+from typer.core import TyperCommand
 
 from coview.cli.warned import plain_warnings
+
+
+class Command(TyperCommand):
+    """A command whose arguments and options are called by what they are, and not by their Python types."""
+
+    def __init__(self, *args: Any, params: list[Any] | None = None, **options: Any) -> None:
+        for one in params or ():
+            if one.metavar is None and not getattr(one, "is_flag", False):
+                one.metavar = one.name.rpartition("_")[2].upper()
+        super().__init__(*args, params=params, **options)
+
 
 STOPPED = 75  # the exit code of a training that was asked to stop, and saved what it had
 
@@ -23,13 +36,17 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+command = partial(app.command, cls=Command)
 console = Console()
 
 RecipeName = Annotated[
     str, typer.Argument(metavar="RECIPE", help="A name from `coview list`, or my_file.py:my_recipe.")
 ]
 MaterialName = Annotated[
-    str, typer.Argument(metavar="DATA|RECIPE", help="A recipe, an image set, or a folder of pictures.")
+    str,
+    typer.Argument(
+        metavar="DATA|RECIPE", help="A recipe, an image set, or your data: a folder, table or arrays."
+    ),
 ]
 OwnData = Annotated[
     Path, typer.Argument(help="A folder with a folder for each view, a CSV or Parquet table, or arrays.")
@@ -45,7 +62,7 @@ Settings = Annotated[
 ]
 
 
-@app.command(epilog="Example: coview demo --run runs/demo")
+@command(epilog="Example: coview demo --run runs/demo")
 def demo(
     run: Annotated[
         Path | None,
@@ -55,26 +72,27 @@ def demo(
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what the run folder holds.")] = False,
 ) -> None:
-    """Train four views of rendered rooms in three minutes on two CPU cores, and report what they learned."""
+    """Train four views of rendered rooms, and report. In three minutes, on two CPU cores."""
     from coview.cli.demo import next_free, run_demo
 
     folder = run or (Path("runs/demo") if resume else next_free(Path("runs/demo")))
     run_demo(folder, seed, settings or [], console, resume=resume)
 
 
-@app.command("list", epilog="Example: coview list")
+@command("list", epilog="Example: coview list")
 def list_recipes() -> None:
     """Name the recipes that ship, each with what it shows."""
     from coview.recipes.find import shipped_recipes
 
     grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, make in shipped_recipes().items():
-        grid.add_row(Text(name, style="bold"), Text(_first_line(make)))
     grid.add_row(Text("mine", style="bold"), Text("Your own views: coview train mine --data DIR."))
+    recipes = shipped_recipes()
+    for name in sorted(recipes, key=lambda one: not one.startswith("demo")):  # those that need no data first
+        grid.add_row(Text(name, style="bold"), Text(_first_line(recipes[name])))
     console.print(grid)
 
 
-@app.command(epilog="Example: coview show demo --set epochs=2")
+@command(epilog="Example: coview show demo --set epochs=2")
 def show(recipe: RecipeName, settings: Settings = None) -> None:
     """Show what a recipe is made of, and what may be set in it."""
     from coview.recipes.find import find_maker, find_recipe
@@ -90,29 +108,29 @@ def show(recipe: RecipeName, settings: Settings = None) -> None:
     console.print(Text(text, style="dim"), soft_wrap=True)
 
 
-@app.command(epilog="Example: coview look my_data --out samples.png")
+@command(epilog="Example: coview look my_data --out samples.png")
 def look(
     data: OwnData,
     out: Annotated[Path | None, typer.Option(help="A PNG for a contact sheet of some samples.")] = None,
 ) -> None:
-    """Say what views are found in a folder, a table or arrays: how many, of what form, with what gaps and ranges."""
+    """Say what views are in a folder, a table or arrays. How many, of what form, with what gaps and ranges."""
     from coview.cli import mine
 
     mine.look(data, out, console)
 
 
-@app.command(epilog="Example: coview init my_data --out my_recipe.py")
+@command(epilog="Example: coview init my_data --out my_recipe.py")
 def init(
     data: OwnData,
     out: Annotated[Path, typer.Option(help="The Python file to write.")] = Path("my_recipe.py"),
 ) -> None:
-    """Write the recipe for your own views as a Python file to read, edit and train."""
+    """Write the recipe for your own views as a Python file. Edit it, and train it by its name."""
     from coview.cli import mine
 
     mine.init(data, out, console)
 
 
-@app.command(epilog="Example: coview train demo --set epochs=2 --run runs/short")
+@command(epilog="Example: coview train demo --set epochs=2 --run runs/short")
 def train(
     recipe: RecipeName,
     settings: Settings = None,
@@ -129,7 +147,7 @@ def train(
         bool, typer.Option("--quiet", help="No progress, only what is found in the end.")
     ] = False,
 ) -> None:
-    """Train a recipe into a run folder; `coview train mine --data DIR` makes one for your own views."""
+    """Train a recipe into a run folder. `coview train mine --data DIR` makes one for your own views."""
     from coview.cli.elsewhere import Elsewhere, each
     from coview.cli.learned import show_learned
     from coview.cli.live import LiveTraining
@@ -160,7 +178,7 @@ def train(
             console.print(Text(f"Steps were taken {way}.", style="dim"))
 
 
-@app.command(epilog="Example: coview probe runs/demo --kind all --layer all --bounds")
+@command(epilog="Example: coview probe runs/demo --kind all --layer all --bounds")
 def probe(
     run: Annotated[Path, typer.Argument(help="A run folder; what is found is written into its probes.json.")],
     kind: Annotated[
@@ -168,11 +186,11 @@ def probe(
         typer.Option(help="linear, mlp, knn, all of these, or retrieval; linear by default."),
     ] = None,
     view: Annotated[
-        list[str] | None, typer.Option(help="Only this view; several are put side by side.")
+        list[str] | None, typer.Option(help="Only this view; give it again for several, put side by side.")
     ] = None,
     layer: Annotated[
         list[str] | None,
-        typer.Option(help="A layer of the encoders, several, or all; the recipe's choice by default."),
+        typer.Option(help="A layer of the encoders, or all; the recipe's choice by default."),
     ] = None,
     protocol: Annotated[
         str,
@@ -191,7 +209,7 @@ def probe(
         int | None, typer.Option(help="Epochs of the supervised ones; those of the run by default.", min=1)
     ] = None,
 ) -> None:
-    """Measure what the frozen encoders of a run know about the labels, or about each other."""
+    """Measure what frozen encoders know. About the labels, or about each other."""
     from coview.cli.probe import Options, probe_run
 
     asked = Options(
@@ -200,17 +218,17 @@ def probe(
     console.print(probe_run(run, asked, console).rich())
 
 
-@app.command(epilog="Example: coview status runs")
+@command(epilog="Example: coview status runs")
 def status(
     place: Annotated[Path, typer.Argument(help="A folder with run folders in it.")] = Path("runs"),
 ) -> None:
-    """List runs: what is running, how far it is, and the best that a probe has found."""
+    """List runs: their state, progress and best probe."""
     from coview.reports.status import status as where_runs_stand
 
     console.print(where_runs_stand(place).rich())
 
 
-@app.command(epilog="Example: coview embed runs/mine new_data --out embeddings.parquet")
+@command(epilog="Example: coview embed runs/mine new_data --out embeddings.parquet")
 def embed(
     run: TrainedFolder,
     data: Annotated[
@@ -220,16 +238,16 @@ def embed(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="A .parquet or .npz file to write.")] = Path("embeddings.npz"),
-    view: Annotated[list[str] | None, typer.Option(help="Only this view; several may be named.")] = None,
+    view: Annotated[list[str] | None, typer.Option(help="Only this view; give it again for several.")] = None,
     layer: Annotated[str, typer.Option(help="A layer of the encoders.")] = "embedding",
 ) -> None:
-    """Write what the encoders of a run say of samples: each view that is there, and all of them fused."""
+    """Write the embeddings of samples. Of each view that is there, and of all of them fused."""
     from coview.cli.embed import embed_run
 
     embed_run(run, data, out, view or [], layer, console)
 
 
-@app.command(epilog="Example: coview search runs/mine --query new.jpg --view rgb --in depth")
+@command(epilog="Example: coview search runs/mine --query new.jpg --view rgb --in depth")
 def search(
     run: TrainedFolder,
     query: Annotated[str, typer.Option(help="A file, or the name of a sample.")],
@@ -244,14 +262,14 @@ def search(
     count: Annotated[int, typer.Option(help="How many to find.", min=1)] = 10,
     faiss: Annotated[bool, typer.Option("--faiss", help="By a graph, for millions of samples.")] = False,
 ) -> None:
-    """Find the samples that look in one view as the query does in another."""
+    """Find samples in one view by what they are in another."""
     from coview.cli.embed import search_run
 
     found = search_run(run, query, view, target, data=data, embeddings=embeddings, count=count, faiss=faiss)
     console.print(found.rich())
 
 
-@app.command(epilog="Example: coview export runs/mine --out exported")
+@command(epilog="Example: coview export runs/mine --out exported")
 def export(
     run: TrainedFolder,
     out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("exported"),
@@ -261,7 +279,7 @@ def export(
         typer.Option(help="Instead, a .parquet of the embeddings on a map, for embedding-atlas to open."),
     ] = None,
 ) -> None:
-    """Write encoders for others: weights, programs for PyTorch and ONNX, and a card."""
+    """Write encoders for others to use. Weights, programs for PyTorch and ONNX, and a card."""
     from coview.cli.export import export_atlas, export_run
 
     if atlas is not None:
@@ -270,19 +288,19 @@ def export(
         export_run(run, out, onnx=onnx, console=console)
 
 
-@app.command("import", epilog="Example: coview import CMC_alexnet.pth --out released")
+@command("import", epilog="Example: coview import CMC_alexnet.pth --out released")
 def import_weights(
     file: Annotated[Path, typer.Argument(help="A .pth file of the paper's released two-view code.")],
     out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("imported"),
     onnx: Annotated[bool, typer.Option(help="Also a program for the ONNX runtime for each view.")] = False,
 ) -> None:
-    """Bring weights of the released two-view code (AlexNet or ResNet, Lab) into a folder like an exported one."""
+    """Bring in weights of the paper's released code. AlexNet or ResNet, Lab; the folder is like an exported one."""
     from coview.cli.export import import_file
 
     import_file(file, out, onnx=onnx, console=console)
 
 
-@app.command(epilog="Example: coview report runs/demo runs/short --out report.html")
+@command(epilog="Example: coview report runs/demo runs/short --out report.html")
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
@@ -297,13 +315,13 @@ def report(
         ),
     ] = 0,
 ) -> None:
-    """Compare runs on one self-contained page; runs that differ in their seed alone become one row."""
+    """Show runs on one page that needs no network. Those that differ in their seed alone become one row."""
     from coview.cli.report import write_report
 
     write_report(runs, out, console, samples=samples, epochs=segments)
 
 
-@app.command(epilog="Example: coview views demo --samples 8 --out views.png")
+@command(epilog="Example: coview views demo --samples 8 --out views.png")
 def views(
     recipe: RecipeName,
     settings: Settings = None,
@@ -323,7 +341,7 @@ def views(
     console.print(Text(f"Written: {out}"), soft_wrap=True)
 
 
-@app.command(epilog="Example: coview data stl10 --root /data --download")
+@command(epilog="Example: coview data stl10 --root /data --download")
 def data(
     name: Annotated[
         str | None, typer.Argument(help="An image set, or a folder of pictures; all known sets if not given.")
@@ -333,13 +351,13 @@ def data(
     ] = None,
     download: Annotated[bool, typer.Option("--download", help="Fetch it, if it is not there.")] = False,
 ) -> None:
-    """Say what is there of an image set, where it was looked for, and how to get it."""
+    """Say what is there of an image set, and how to get it."""
     from coview.cli.data import show_data
 
     show_data(name, root, console, download=download)
 
 
-@app.command(epilog="Example: coview flow data/ucf101/UCF-101 --out data/ucf101/UCF-101-packed")
+@command(epilog="Example: coview flow data/ucf101/UCF-101 --out data/ucf101/UCF-101-packed")
 def flow(
     clips: Annotated[Path, typer.Argument(help="A folder of videos, folders of frames, or packed clips.")],
     out: Annotated[Path, typer.Option(help="The folder for packed clips; what is there is not done again.")],
@@ -359,7 +377,7 @@ def flow(
     pairs: Annotated[int, typer.Option(help="Pairs of frames whose flow is found at once.", min=1)] = 64,
     workers: Annotated[int, typer.Option(help="Threads that decode, and that write.", min=1)] = 4,
 ) -> None:
-    """Pack clips: resized frames, and between them TV-L1 optical flow in 8 bits."""
+    """Pack clips as frames, and the flow between them. TV-L1, in 8 bits."""
     from coview.cli.flow import Wanted, run_flow
 
     wanted = Wanted(clips, out, size, rate, tvl1, lossy, compile, pairs, workers)
@@ -367,7 +385,7 @@ def flow(
         raise typer.Exit(code)
 
 
-@app.command(epilog="Example: coview pack demo packed/rooms, then coview train demo@packed/rooms")
+@command(epilog="Example: coview pack demo packed/rooms, then coview train demo@packed/rooms")
 def pack(
     recipe: Annotated[
         str, typer.Argument(metavar="RECIPE", help="A recipe, or your data: my_file.py:my_data, of a split.")
@@ -380,7 +398,7 @@ def pack(
         bool, typer.Option("--in-order", help="Do not shuffle: for data that is not to be trained on.")
     ] = False,
 ) -> None:
-    """Write a recipe's data as tar shards, to be streamed from a disk, a bucket or a web server."""
+    """Write a recipe's data as tar shards. They are streamed from a disk, a bucket or a web server."""
     from coview.cli.pack import pack_data
     from coview.recipes.find import find_data
 
@@ -388,7 +406,7 @@ def pack(
     pack_data(data, out, split or ["train", "test"], console, megabytes=megabytes, shuffle=not in_order)
 
 
-@app.command(epilog="Example: coview reproduce negatives --data-name scenes --seeds 0,1 --plan")
+@command(epilog="Example: coview reproduce negatives --data-name scenes --seeds 0,1 --plan")
 def reproduce(
     study: Annotated[
         str | None, typer.Argument(help="A study, or my_file.py:my_study; without it, all are listed.")
@@ -414,7 +432,7 @@ def reproduce(
     settings: Settings = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run, and stop.")] = False,
 ) -> None:
-    """Run or resume all runs of a table of the paper, and write it beside the paper's numbers."""
+    """Run or resume a table of the paper. It is written beside the paper's numbers."""
     from coview.cli.reproduce import Wanted, list_studies
     from coview.cli.reproduce import reproduce as run_study
 
@@ -436,11 +454,14 @@ def reproduce(
         raise typer.Exit(code)
 
 
-@app.command(epilog="Example: coview mi demo --views L depth")
+@command(epilog="Example: coview mi demo --views L depth")
 def mi(
     name: MaterialName,
     views: Annotated[
-        tuple[str, str], typer.Option(help="Two views of the recipe; of pictures also as Y DbDr, R GB, H SV.")
+        tuple[str, str],
+        typer.Option(
+            metavar="VIEW VIEW", help="Two views of the recipe; of pictures also as Y DbDr, R GB, H SV."
+        ),
     ],
     settings: Settings = None,
     bound: Annotated[str, typer.Option(help="mine, infonce, nwj or interpolated.")] = "mine",
@@ -462,11 +483,12 @@ def mi(
     run_mi(which, views, how, out, console)
 
 
-@app.command("choose-views", epilog="Example: coview choose-views demo --view L --view depth --view normal")
+@command("choose-views", epilog="Example: coview choose-views demo --view L --view depth --view normal")
 def choose_views(
     name: MaterialName,
     view: Annotated[
-        list[str] | None, typer.Option(help="Choose among these; all of the recipe by default.")
+        list[str] | None,
+        typer.Option(help="Choose among these, each with --view; all of the recipe by default."),
     ] = None,
     channels: Annotated[str | None, typer.Option(help="Choose among the channels of this view.")] = None,
     settings: Settings = None,
@@ -476,14 +498,14 @@ def choose_views(
     batch: Annotated[int | None, typer.Option(help="Samples of a step.", min=2)] = None,
     samples: Annotated[int | None, typer.Option(help="Take so many, spread over all.", min=1)] = None,
     check: Annotated[
-        int, typer.Option(help="Of so many ways to make two views of all, estimate it.", min=0)
+        int, typer.Option(help="How many ways to make two views of all are estimated.", min=0)
     ] = 2,
     still: Annotated[
         bool, typer.Option("--still", help="Samples as they are, not as training has them.")
     ] = False,
     out: Annotated[Path, typer.Option(help="The PNG to write: what every pair shares.")] = Path("pairs.png"),
 ) -> None:
-    """Say which views to contrast, by how much every pair of them shares."""
+    """Say which views to contrast. Every pair is judged by how much it shares."""
     from coview.cli.choose import Wanted, choose_views
     from coview.cli.mi import How, Which
 
@@ -492,7 +514,7 @@ def choose_views(
     choose_views(which, Wanted(views=tuple(view or ()), channels=channels, check=check), how, out, console)
 
 
-@app.command(epilog="Example: coview bench contrast --json bench.json")
+@command(epilog="Example: coview bench contrast --json bench.json")
 def bench(
     what: Annotated[str, typer.Argument(help="contrast, step, data, flow, probes or all.")] = "all",
     json_file: Annotated[
@@ -505,7 +527,7 @@ def bench(
         list[str] | None, typer.Option(help='Of the ways to run a step, only this, for example "captured".')
     ] = None,
 ) -> None:
-    """Measure this library's path beside what the paper's released code does, on this machine."""
+    """Measure speed on this machine. Beside it stands what the paper's released code does."""
     from coview.cli.bench import run_bench
 
     run_bench(what, json_file, console, only=only or [], ways=way or [])

@@ -61,13 +61,16 @@ def test_help_has_an_example(run, command):
     assert said.code == 0
     assert re.search(rf"Example: coview {command}\b", said.out)
     assert said.err == ""
+    assert not re.search(r"--\S+ <", said.out)  # no types of Python
 
 
 def test_help_of_everything(run):
     said = run("--help")
     assert said.code == 0
     for command in COMMANDS:
-        assert re.search(rf"^ +{command} ", said.out, re.MULTILINE)
+        (line,) = re.findall(rf"^ +{command} .*$", said.out, re.MULTILINE)
+        assert line.endswith(".")
+        assert "..." not in line  # in 80 columns
 
 
 def test_nothing_asked_shows_the_help_as_it_is(run):
@@ -80,6 +83,7 @@ def test_nothing_asked_shows_the_help_as_it_is(run):
 def test_list_names_every_recipe_with_what_it_shows(run):
     said = run("list")
     assert said.code == 0
+    assert [line.split()[0] for line in said.out.splitlines()][:2] == ["mine", "demo"]
     for name, make in shipped_recipes().items():
         (line,) = [line for line in said.out.splitlines() if line.split()[0] == name]
         assert make.__doc__.splitlines()[0][:40] in line
