@@ -547,12 +547,16 @@ def main() -> None:
             raise
         code = _explain(error)
     if code == 130:  # typer turns an interruption into this code
-        again = (
-            "the same command goes on" if {"reproduce", "flow"} & set(arguments) else "go on with --resume"
-        )
-        _say(f"interrupted: {again}")
+        _say(f"interrupted{_how_to_go_on(arguments)}")
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _how_to_go_on(arguments: list[str]) -> str:
+    """What an interrupted command leaves behind, where it leaves anything."""
+    if {"reproduce", "flow"} & set(arguments[:1]):
+        return ": the same command goes on"
+    return ": if training had begun, --resume goes on" if {"train", "demo"} & set(arguments[:1]) else ""
 
 
 def _explain(error: Exception) -> int:

@@ -143,7 +143,10 @@ class MultiViewEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             if not reset and {name: len(one) for name, one in groups.items()} != self._widths():
                 found = ", ".join(f"{name} {len(one)}" for name, one in groups.items())
                 wanted = ", ".join(f"{name} {width}" for name, width in self._widths().items())
-                raise ValueError(f"wanted the views that were fitted ({wanted} columns), got {found}")
+                raise ValueError(
+                    f"wanted the views that were fitted ({wanted} columns), got {found}; "
+                    "rows of NaN stand for a view that is missing"
+                )
         else:
             groups = None
         table: Any = validate_data(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from command import Said
 
+import coview.cli.probe
 import coview.training
 from coview.cli import main
 from coview.recipes.find import shipped_recipes
@@ -459,8 +460,10 @@ def test_interrupted(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr(coview.training, "fit", stop)
     said = run("train", TOY, "--run", tmp_path / "run")
-    assert said.line == "coview: interrupted: go on with --resume"
+    assert said.line == "coview: interrupted: if training had begun, --resume goes on"
     assert said.code == 130
+    monkeypatch.setattr(coview.cli.probe, "probe_run", stop)
+    assert run("probe", tmp_path).line == "coview: interrupted"
 
 
 @pytest.mark.parametrize("rank", [0, 1])
