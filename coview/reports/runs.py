@@ -33,7 +33,9 @@ def read_run(folder: Path) -> Run:
     """The run in a folder: its recipe, the rows it logged so far, and its result if it came that far."""
     recipe = folder / "recipe.json"
     if not recipe.is_file():
-        raise ValueError(f"{folder} is no run folder: looked for {recipe}, which is not there")
+        inside = next(iter(sorted(folder.glob("*/recipe.json"))), None)
+        offer = f"; {inside.parent} in it is one" if inside else ""
+        raise ValueError(f"{folder} is no run folder: looked for {recipe}, which is not there{offer}")
     metrics, result = folder / "metrics.jsonl", folder / "result.json"
     history = _read_history(metrics) if metrics.is_file() else []
     name, probes = folder.resolve().name, folder / "probes.json"

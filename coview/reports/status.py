@@ -16,7 +16,7 @@ COLUMNS = ("run", "state", "progress", "left", "loss", "bound", "best probe", "h
 def status(place: Path) -> Table:
     """One row a run, the one that was heard of last first."""
     if not place.is_dir():
-        raise FileNotFoundError(f"no folder {place}")
+        raise FileNotFoundError(f"no folder {place}: name one that has run folders in it")
     found = sorted(_run_folders(place, DEPTH), key=_heard, reverse=True)
     rows = tuple(_row(folder, place) for folder in found)
     note = "" if rows else f"there are no runs in {place}: coview train writes them to runs/"

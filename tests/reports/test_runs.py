@@ -216,3 +216,12 @@ def test_a_report_of_one_run_and_of_none(tmp_path):
     assert "What differs" not in html
     with pytest.raises(ValueError, match="at least one run"):
         report_page([])
+
+
+def test_a_folder_of_runs_names_one_of_them(tmp_path):
+    (tmp_path / "b/c").mkdir(parents=True)
+    with pytest.raises(ValueError, match=r"is not there$"):
+        read_run(tmp_path)
+    (tmp_path / "b/recipe.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"is not there; .*b in it is one$"):
+        read_run(tmp_path)
