@@ -112,6 +112,7 @@ def _group_row(
     columns = ([row[name] for row in numbers if name in row] for name in names)
     cells = (_mean_and_spread(values, len(group)) for values in columns)
     recipe = str(group[0].recipe.get("recipe") or "").rpartition("/")[2]  # of a file, its own name
+    recipe = recipe.removeprefix("recipe.py:")  # which lies in the run folder
     return (name, recipe or None, len(seeds), *cells)
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ def status(place: Path) -> Table:
     found = sorted(_run_folders(place, DEPTH), key=_heard, reverse=True)
     rows = tuple(_row(folder, place) for folder in found)
     note = "" if rows else f"there are no runs in {place}: coview train writes them to runs/"
-    return Table("", COLUMNS, rows, note)
+    told = [one != "left" or any(row[number] for row in rows) for number, one in enumerate(COLUMNS)]
+    rows = tuple(tuple(compress(row, told)) for row in rows)
+    return Table("", tuple(compress(COLUMNS, told)), rows, note)
 
 
 def _run_folders(place: Path, depth: int) -> Iterator[Path]:

@@ -218,6 +218,14 @@ def test_a_report_of_one_run_and_of_none(tmp_path):
         report_page([])
 
 
+def test_a_recipe_that_lies_in_the_run_folder_goes_by_its_function(tmp_path):
+    runs = [
+        read_run(make_run(tmp_path / name, [row(3, 1.0)], recipe=recipe))
+        for name, recipe in {"a": "recipe.py:mine", "b": "/else/where.py:mine"}.items()
+    ]
+    assert [one[1] for one in compare(runs).rows] == ["mine", "where.py:mine"]
+
+
 def test_a_folder_of_runs_names_one_of_them(tmp_path):
     (tmp_path / "b/c").mkdir(parents=True)
     with pytest.raises(ValueError, match=r"is not there$"):

@@ -62,6 +62,7 @@ def test_runs_of_every_state(tmp_path):
     )  # 60 steps of 50 at 25 a second
     assert found["deep/stopped"]["heard"] == "60 min ago"
     assert found["done"]["left"] is None
+    assert "left" not in status(tmp_path / "deep").columns  # nothing runs there
 
 
 def test_the_best_probe_of_looks_and_tables(tmp_path):
