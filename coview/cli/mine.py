@@ -13,7 +13,7 @@ from coview.cli.sheet import draw_sheet, show_sheet
 from coview.data.own import Summary
 from coview.data.own.load import load
 from coview.files import write_text, write_whole
-from coview.recipes.mine import Plan, plan, recipe_of, recipe_text
+from coview.recipes.mine import Plan, plan, quoted, recipe_of, recipe_text
 from coview.training.run import RECIPE
 
 SHOWN = 8  # samples on a contact sheet
@@ -50,6 +50,10 @@ def own_recipe(data: Path | None, folder: Path, console: Console) -> str:
             raise FileExistsError(f"{folder} holds another run: name a new folder with --run")
         found = look(data, None, console)
         write_text(file, recipe_text(found))
+    elif data is not None and quoted(str(data.resolve())) not in file.read_text(encoding="utf-8"):
+        raise FileExistsError(
+            f"{file} is there, and names other data than {data}: name a new folder with --run"
+        )
     return f"{file}:mine"
 
 

@@ -106,20 +106,20 @@ def recipe_text(plan: Plan) -> str:
     encoders = {name: _encoder(plan, view) for name, view in plan.views.items()}
     classes = sorted({text.split("(")[1].split(",")[0] for text in encoders.values()})
     full = len(plan.pairs) == len(names) * (len(names) - 1) // 2
-    listed = ", ".join(map(_quoted, names))
+    listed = ", ".join(map(quoted, names))
     graph = f"full_graph([{listed}])" if full else f"PairGraph({_wrapped(list(plan.pairs), 14)})"
     views = "".join(
-        f"    {_comment(view)}{_quoted(name)}: {_view(view)},\n" for name, view in plan.views.items()
+        f"    {_comment(view)}{quoted(name)}: {_view(view)},\n" for name, view in plan.views.items()
     )
     return TEMPLATE.format(
         listing=_listing(names),
         contrast="full_graph" if full else "PairGraph",
         encoder_names=", ".join(classes),
         crop="crop_and_flip, " if plan.side else "",
-        data=_quoted(str(plan.found.place.resolve())),
+        data=quoted(str(plan.found.place.resolve())),
         side=f"SIDE = {plan.side}  # pixels: every map becomes a square of so many\n" if plan.side else "",
         views=views,
-        encoders="".join(f"    {_quoted(name)}: {text},\n" for name, text in encoders.items()),
+        encoders="".join(f"    {quoted(name)}: {text},\n" for name, text in encoders.items()),
         arguments=_data_arguments(plan),
         augment="        augment=partial(crop_and_flip, size=SIDE, padding=SIDE // 10, flip=True),\n"
         if plan.side
@@ -129,7 +129,7 @@ def recipe_text(plan: Plan) -> str:
         test=plan.test,
         epochs=plan.epochs,
         batch_size=plan.batch_size,
-        layer=_quoted(_probe_layer(plan)),
+        layer=quoted(_probe_layer(plan)),
     )
 
 
@@ -153,9 +153,9 @@ def _probe_layer(plan: Plan) -> str:
 def _view(view: Summary) -> str:
     low, high = view.low, view.high
     if len(low) == 1 or (view.kind == "table" and len(low) > WIDE):
-        return f"partial(scaled, name={_quoted(view.name)}, low={min(low)!r}, high={max(high)!r})"
+        return f"partial(scaled, name={quoted(view.name)}, low={min(low)!r}, high={max(high)!r})"
     bounds = f"        low={_wrapped(low, 12)},\n        high={_wrapped(high, 13)},\n"
-    return f"partial(\n        scaled,\n        name={_quoted(view.name)},\n{bounds}    )"
+    return f"partial(\n        scaled,\n        name={quoted(view.name)},\n{bounds}    )"
 
 
 def _comment(view: Summary) -> str:
@@ -166,7 +166,7 @@ def _comment(view: Summary) -> str:
 def _data_arguments(plan: Plan) -> str:
     if not plan.maps:
         return f"own_data, path=DATA, held_out={HELD_OUT}"
-    channels = ", ".join(f"{_quoted(name)}: {plan.views[name].channels}" for name in plan.maps)
+    channels = ", ".join(f"{quoted(name)}: {plan.views[name].channels}" for name in plan.maps)
     lines = ["own_data", "path=DATA", "side=SIDE", f"channels={{{channels}}}", f"held_out={HELD_OUT}"]
     return "".join(f"\n            {line}," for line in lines) + "\n        "
 
@@ -176,7 +176,8 @@ def _listing(names: Sequence[str]) -> str:
     return f"{', '.join(plain[:-1])} and {plain[-1]}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text as the recipe file spells it."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -63,6 +63,9 @@ def test_a_run_of_your_own_goes_on_and_can_be_moved(run, data, tmp_path):
     again = run("train", "mine", "--data", data, "--run", folder)
     assert "exists already: go on with it by --resume" in again.line
     assert "5 steps done" in run("train", "mine", "--run", folder, "--resume", "--set", "steps=5").out
+    other = shutil.copytree(data, tmp_path / "other")
+    wrong = run("train", "mine", "--data", other, "--run", folder, "--resume")
+    assert f"names other data than {other}: name a new folder with --run" in wrong.line
     shutil.move(folder, tmp_path / "moved")
     assert run("probe", tmp_path / "moved", "--kind", "knn").code == 0
 
