@@ -14,7 +14,7 @@ from jaxtyping import UInt8
 from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
-Data = bytes | bytearray
+Data = bytes | bytearray | memoryview
 Decoder = Callable[[bytes], Tensor]
 """Bytes of a file -> a map [... H W], or fewer dimensions for what is no map; of a broken file it raises `BROKEN`."""
 
@@ -66,7 +66,8 @@ def read_file(path: str | PathLike[str]) -> bytearray:
 
 def as_tensor(data: Data) -> UInt8[Tensor, "bytes"]:
     """The bytes of a file as torchvision takes them."""
-    return torch.frombuffer(data if isinstance(data, bytearray) else bytearray(data), dtype=torch.uint8)
+    writable = isinstance(data, bytearray) or (isinstance(data, memoryview) and not data.readonly)
+    return torch.frombuffer(data if writable else bytearray(data), dtype=torch.uint8)
 
 
 @functools.cache
