@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from coview.data.npy import NewMatlab, read_mat
 from coview.data.rgbd.classes import NYU13, NYU40, groups_of_13
 from coview.data.rgbd.frames import VOID, Camera, Frames, check_depth, check_segment
 from coview.names import did_you_mean
@@ -116,12 +117,10 @@ def _variable(path: Path, name: str, why: str) -> np.ndarray:
             f"no {path}: {why} is in its '{name}', as the authors publish it; put it there"
         )
     try:
-        found = _library("scipy.io", path).loadmat(path)
-    except NotImplementedError:  # version 7.3 is HDF5
+        found = read_mat(path)
+    except NewMatlab:  # which is HDF5
         with _library("h5py", path).File(path, "r") as file:
             found = {key: np.asarray(file[key]) for key in file if key == name}
-    except ValueError as error:
-        raise ValueError(f"{path} is no MATLAB file ({error})") from error
     if name not in found:
         raise ValueError(f"{path} has no variable '{name}': wanted is the file that its authors publish")
     return np.asarray(found[name])
