@@ -1,10 +1,11 @@
 # make demo   a first run, from nothing, in a few minutes
 # make test   everything that the checks run
+# make docs   the pages of docs/ as a site, in .site
 # make clean  forget the environment
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean
+.PHONY: help demo test lint docs clean
 
 # The first Python 3.11 or newer that starts; some on the PATH may be shims of versions that are not there.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -17,7 +18,7 @@ help:
 demo: .venv/installed
 	$(BIN)/coview demo $(ARGS)
 
-test: .venv/tested lint
+test: .venv/tested lint docs
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
 lint: .venv/tested
@@ -25,6 +26,9 @@ lint: .venv/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/basedpyright
+
+docs: .venv/tested
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "coview needs Python 3.11 or newer: install one, or name it with make PYTHON=..." >&2; exit 1; }

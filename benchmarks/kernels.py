@@ -7,7 +7,8 @@ from pathlib import Path
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from coview.bench.step import start, works
+from coview.bench.step import start
+from coview.bench.works import works
 from coview.training import Recipe
 from coview.training.loop import advance
 

@@ -43,7 +43,7 @@ def weather() -> Recipe:
     )
 
 
-def noisy_rooms(split: str, *, samples: int = 400) -> Resident:
+def noisy_rooms(split: str, *, samples: int = 300) -> Resident:
     """Small rooms, and pixels of noise."""
     rooms = scenes(split, samples=samples, size=16)
     noise = torch.randn(samples, 1, 16, 16, generator=torch.Generator().manual_seed(1))
@@ -54,7 +54,7 @@ def rooms() -> Recipe:
     """Geometry, colour and noise."""
     wanted = ("ab", "depth", "normal")
     return Recipe(
-        data=partial(noisy_rooms, samples=400),
+        data=partial(noisy_rooms, samples=300),
         views={**{name: VIEWS[name] for name in wanted}, "nuisance": partial(field, name="nuisance")},
         augment=partial(crop_and_flip, size=16, padding=1),
         encoders={name: partial(SmallConv, CHANNELS[name], width=8, dim=16) for name in wanted},

@@ -16,7 +16,8 @@ import torch
 from PIL import Image
 
 from coview.bench.measure import Row, row
-from coview.bench.step import PAPERS, noise_pictures, variants, work
+from coview.bench.step import PAPERS, variants
+from coview.bench.works import noise_pictures, work
 from coview.data import Stream
 from coview.encoders import imagenet_half
 from coview.training import Recipe

@@ -27,7 +27,7 @@ class Size:
 SIZES = {"cuda": Size(64, 192, 64, 240, 320), "cpu": Size(16, 96, 2, 120, 160)}
 WAYS: dict[str, TVL1] = {
     "TV-L1": TVL1(),
-    "TV-L1, 2 rounds a warp": TVL1(outer=2),
+    "TV-L1, 1 round a warp": TVL1(outer=1),
     "TV-L1, fast": FAST,
 }
 

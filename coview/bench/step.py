@@ -3,39 +3,27 @@
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from coview.bench.measure import MIB, Row, row
-from coview.contrast import Bank, CosineCritic, PairGraph
-from coview.data import Resident
-from coview.encoders import ResNet, imagenet_half, stl10_half
-from coview.recipes.measure import fastest_device
+from coview.bench.works import works
+from coview.contrast import Bank
+from coview.encoders.each import parts
 from coview.training import Recipe
 from coview.training.capture import Steps
 from coview.training.fabric import make_fabric
 from coview.training.loop import advance
 from coview.training.state import Training, prepare
 from coview.types import Sample
-from coview.views import (
-    chroma,
-    colour_jitter,
-    crop_and_flip,
-    cut,
-    in_turn,
-    lightness,
-    rand_augment,
-    random_resized_crop,
-)
+from coview.views import cut
 
-CHANNELS = {"L": 1, "ab": 2}
-VIEWS = {"L": lightness, "ab": chroma}
 WAYS = {
     "compiled, captured": {},
     "captured": {"compile": False},
@@ -43,90 +31,7 @@ WAYS = {
     "one by one": {"compile": False, "capture": False},
 }
 PAPERS = "as released"  # float32, 16,384 own draws from a float32 bank
-
-
-@dataclass(frozen=True)
-class Repeated(Resident):
-    """As many samples as are wanted, of which the pictures repeat: they need not all fit on the device."""
-
-    samples: int = 0
-
-    def __len__(self) -> int:
-        return self.samples
-
-    def fetch(self, index: Tensor) -> Sample:
-        index = index.to(self.device)
-        pictures = len(self.fields["rgb"])
-        return Sample({"rgb": self.fields["rgb"][index % pictures]}, index)
-
-
-def noise_pictures(split: str, *, name: str, samples: int, pictures: int, side: int) -> Repeated:
-    """Random pictures; what is in them does not change the time."""
-    device = fastest_device()
-    generator = torch.Generator(device).manual_seed(0)
-    shape = (pictures, 3, side, side)
-    rgb = torch.randint(256, shape, dtype=torch.uint8, generator=generator, device=device)
-    return Repeated(name, {"rgb": rgb}, samples=samples)
-
-
-def work(
-    *,
-    samples: int,
-    pictures: int,
-    side: int,
-    size: int,
-    encoder: Callable[..., nn.Module],
-    dim: int,
-    batch_size: int = 256,
-    resized: bool = True,
-    padding: int = 0,
-) -> Recipe:
-    """Two colour views, SGD, the softmax over the whole memory."""
-    crop = partial(random_resized_crop, size=size, scale=(0.2, 1.0))
-    if not resized:
-        crop = partial(crop_and_flip, size=size, padding=padding)
-    return Recipe(
-        data=partial(noise_pictures, name="noise", samples=samples, pictures=pictures, side=side),
-        views=VIEWS,
-        augment=crop,
-        encoders={name: partial(encoder, channels, dim=dim) for name, channels in CHANNELS.items()},
-        graph=PairGraph([("L", "ab")]),
-        critic=partial(CosineCritic, temperature=0.07),
-        negatives=partial(Bank, draw="all"),
-        batch_size=batch_size,
-        compile=True,
-    )
-
-
-def works(device: torch.device) -> dict[str, Recipe]:
-    """What the time of a step is taken of: the paper's encoders at the paper's sizes, or in small on a CPU."""
-    large = device.type == "cuda"
-    few: dict[str, Any] = {} if large else {"samples": 20_000, "pictures": 256, "batch_size": 16}
-    imagenet: dict[str, Any] = {"samples": 1_281_167, "pictures": 4096, "side": 256, "size": 224, "dim": 128}
-    stl: dict[str, Any] = {"samples": 105_000, "pictures": 105_000, "side": 96, "size": 64, "dim": 64}
-    cifar: dict[str, Any] = {"samples": 50_000, "pictures": 50_000, "side": 32, "size": 32, "dim": 128}
-    small = partial(
-        work, encoder=partial(ResNet, depth=18, width=0.75, stem="cifar"), resized=False, padding=4
-    )
-    found = {
-        "half-AlexNets at 224": work(encoder=imagenet_half, **imagenet | few),
-        "STL-10 halves at 64": partial(work, resized=False)(encoder=stl10_half, **stl | few),
-    }
-    for batch_size in (256, 512, 1024) if large else (16,):
-        name = f"ResNet-18 halves at 32, batch {batch_size}"
-        found[name] = small(**{**cifar, **few, "batch_size": batch_size})
-    if large:
-        found["ResNet-50 pair at 224"] = work(encoder=partial(ResNet, depth=50), **imagenet)
-    for name in ("half-AlexNets at 224", "STL-10 halves at 64"):
-        found[f"{name}, RandAugment"] = with_rand_augment(found[name])
-    return found
-
-
-def with_rand_augment(recipe: Recipe) -> Recipe:
-    """The same with random operations in the crop, and colour jitter."""
-    assert isinstance(recipe.augment, partial)
-    crop = partial(rand_augment, size=recipe.augment.keywords["size"], magnitude=9.0)
-    return replace(recipe, augment=partial(in_turn, crop=crop, jitter=partial(colour_jitter)))
+PLAIN = "float32, plain"  # where no code was released
 
 
 def bench_step(
@@ -140,7 +45,7 @@ def bench_step(
         for way, found in variants(recipe, device).items():
             if not ways or way in ways:
                 one = run(name, way, found, device, repeats=repeats)
-                papers = one.milliseconds if way == PAPERS else papers
+                papers = one.milliseconds if way in (PAPERS, PLAIN) else papers
                 yield one if papers is None else replace(one, ratio=papers / one.milliseconds)
 
 
@@ -156,6 +61,8 @@ def variants(recipe: Recipe, device: torch.device) -> dict[str, Recipe]:
         "channels_last": False,
         "precision": "32-true",
     }
+    if any(":" in node for node in recipe.graph.nodes):  # of cells there is no bank
+        return {PLAIN: replace(recipe, **plain), **found}
     return {PAPERS: replace(recipe, negatives=bank, **plain), **found}
 
 
@@ -252,6 +159,10 @@ def count(training: Training, sample: Sample) -> tuple[float, float]:
                 module.register_forward_hook(add)
     with FlopCounterMode(display=False) as counter, torch.autocast("cuda", torch.bfloat16):
         torch.stack(
-            [encoder(views[name]).float().sum() for name, encoder in encoders.items()]
+            [
+                said.float().sum()
+                for name, encoder in encoders.items()
+                for said in parts(encoder(views[name])).values()
+            ]
         ).sum().backward()
     return counter.get_total_flops(), moved

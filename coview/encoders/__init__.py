@@ -9,7 +9,7 @@ from coview.encoders.head import with_head
 from coview.encoders.jigsaw import WithJigsaw, with_jigsaw
 from coview.encoders.load import load_encoders
 from coview.encoders.mlp import MLP
-from coview.encoders.norm import is_synchronised, shuffled, synchronise
+from coview.encoders.norm import is_synchronised, synchronise
 from coview.encoders.nyu import NYUEncoder
 from coview.encoders.resnet import ResNet
 from coview.encoders.slow import SlowEncoders
@@ -34,7 +34,6 @@ __all__ = [
     "imagenet_half",
     "is_synchronised",
     "load_encoders",
-    "shuffled",
     "stl10_half",
     "synchronise",
     "timm_encoder",

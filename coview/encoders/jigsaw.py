@@ -1,14 +1,13 @@
 """A view once more as a jigsaw: nine tiles, encoded apart, side by side in random order (Misra et al. 2020, PIRL)."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from coview.encoders.each import Parts, parts
+from coview.encoders.norm import moving
 from coview.names import did_you_mean
 
 GRID = 3
@@ -55,7 +54,7 @@ class WithJigsaw(nn.Module):
     def pieces(self, view: Float[Tensor, "B C H W"]) -> Float[Tensor, "B 9 D"]:
         """Every tile encoded on its own."""
         tiles = self.cut(view).flatten(0, 1).contiguous(memory_format=torch.channels_last)
-        with _unnoticed(self.encoder):
+        with moving(self.encoder, 0.0):  # running statistics stay those of whole views, which probes look at
             said = self.features(tiles)[self.layer]
         return self.piece(_vectors(said)).unflatten(0, (len(view), TILES))
 
@@ -88,20 +87,6 @@ def _taken(view: Float[Tensor, "B C H W"], place: Int[Tensor, "B 9 T T"]) -> Flo
 
 def _vectors(said: Tensor) -> Float[Tensor, "N F"]:
     return said.mean((2, 3)) if said.ndim == 4 else said
-
-
-@contextmanager
-def _unnoticed(encoder: nn.Module) -> Iterator[None]:
-    """Running statistics stay those of whole views, which probes look at: tiles have others."""
-    norms = [part for part in encoder.modules() if isinstance(part, _BatchNorm)]
-    before = [norm.momentum for norm in norms]
-    for norm in norms:
-        norm.momentum = 0.0
-    try:
-        yield
-    finally:
-        for norm, momentum in zip(norms, before, strict=True):
-            norm.momentum = momentum
 
 
 @torch.no_grad()

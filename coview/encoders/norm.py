@@ -1,7 +1,8 @@
-"""Batch norm over several processes: with the statistics of all their samples, or among shuffled samples."""
+"""Batch norm over several processes, with the statistics of all their samples; and how fast running ones move."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -41,7 +42,7 @@ class SynchronisedNorm(_BatchNorm):
         if self.running_mean is None or self.running_var is None or self.num_batches_tracked is None:
             return
         self.num_batches_tracked.add_(1)
-        share = self.momentum or 1 / self.num_batches_tracked
+        share = 1 / self.num_batches_tracked if self.momentum is None else self.momentum
         unbiased = variance * count / (count - 1).clamp(min=1)
         self.running_mean.lerp_(mean.to(self.running_mean.dtype), share)
         self.running_var.lerp_(unbiased.to(self.running_var.dtype), share)
@@ -68,21 +69,23 @@ def is_synchronised(module: nn.Module) -> bool:
     return any(isinstance(part, SynchronisedNorm | nn.SyncBatchNorm) for part in module.modules())
 
 
-@torch.no_grad()
-def shuffled(encode: Callable[[Tensor], Tensor], view: Tensor) -> Tensor:
-    """The embeddings of a view, each sample encoded among random ones of all processes (as MoCo makes its keys).
+def norms_of(module: nn.Module) -> list[_BatchNorm]:
+    """Every batch norm in a module, of whatever kind."""
+    return [part for part in module.modules() if isinstance(part, _BatchNorm)]
 
-    Else a batch norm would tell which keys were encoded together with an anchor. It gives no gradient; every
-    process must have equally many samples.
-    """
-    if processes.count() == 1:
-        return encode(view)
-    everyone = processes.gather(view)
-    order = torch.randperm(len(everyone)).to(view.device)
-    processes.as_first([order])
-    mine = slice(processes.rank() * len(view), (processes.rank() + 1) * len(view))
-    encoded = processes.gather(encode(everyone[order[mine]]))
-    return torch.empty_like(encoded).index_copy_(0, order, encoded)[mine]
+
+@contextmanager
+def moving(module: nn.Module, momentum: float) -> Iterator[None]:
+    """Meanwhile running statistics go so far towards those of a batch: at 0 they stay, at 1 they become them."""
+    norms = norms_of(module)
+    before = [norm.momentum for norm in norms]
+    for norm in norms:
+        norm.momentum = momentum
+    try:
+        yield
+    finally:
+        for norm, old in zip(norms, before, strict=True):
+            norm.momentum = old
 
 
 def _as_synchronised(part: _BatchNorm) -> SynchronisedNorm:

@@ -1,12 +1,12 @@
 """How much two views share: bounds by critics that are trained on samples, and judged by others."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 
 import torch
-from jaxtyping import Shaped
+from jaxtyping import Int, Shaped
 from torch import Tensor
 
 from coview.information.bounds import BOUNDS, INFONCE, MINE, Bound, Choices
@@ -69,23 +69,27 @@ def estimate(
     bound: Bound = MINE,
     critic: MakeCritic = separable,
     schedule: Schedule | None = None,
-    seeds: int = 3,
+    seeds: int | Sequence[int] = 3,
 ) -> Estimate:
-    """Train a critic for each seed on some of the pairs, and judge it by others.
+    """Train a critic for each seed on some of the pairs, and judge it by others; `seeds` says how many, or which.
 
     MINE is the sharpest of the bounds and can be too high where `ceiling` is near, InfoNCE never is but
     cannot exceed the log of how many there are to choose from.
     """
     schedule = schedule or Schedule()
-    if seeds < 1:
-        raise ValueError(f"wanted one seed or more, got {seeds}")
+    seeds = range(seeds) if isinstance(seeds, int) else seeds
+    if not seeds:
+        raise ValueError("wanted one seed or more, got none")
     _check_size(pairs, schedule)
     shown = fetch_many(pairs, torch.arange(min(len(pairs), LOOKED_AT), device=pairs.device), seed=0)
     if known := known_beforehand(*shown):
         return Estimate(bound.name, known[0], 0.0, len(pairs), 0, warnings=(known[1],))
     found = []
-    for seed in range(seeds):
-        split = split_samples(len(pairs), seed, seeds, device=pairs.device)
+    for seed in seeds:
+        split = (
+            split_groups(pairs.group, seed) if pairs.group is not None else split_samples(len(pairs), seed)
+        )
+        split = Split(*(part.to(pairs.device) for part in split))
         trained = train_critic(critic, pairs, split, bound=bound, schedule=schedule, seed=seed)
         found.append(_judged(trained, pairs, split, bound))
     return _together(found, len(pairs), bound)
@@ -97,21 +101,41 @@ def mine(
     *,
     critic: MakeCritic = separable,
     schedule: Schedule | None = None,
-    seeds: int = 3,
+    seeds: int | Sequence[int] = 3,
 ) -> Estimate:
     """Mutual information neural estimation (Belghazi et al. 2018) of two tensors with a row for each sample."""
     return estimate(TensorPairs(first, second), bound=MINE, critic=critic, schedule=schedule, seeds=seeds)
 
 
-def split_samples(samples: int, seed: int, seeds: int, *, device: torch.device) -> Split:
-    """Each seed holds out other samples, as long as there are some."""
-    order = torch.randperm(samples, generator=torch.Generator().manual_seed(0)).roll(
-        -(seed * samples // seeds)
-    )
-    held_out = min(round(samples * HELD_OUT), MOST_HELD_OUT)
-    selection = min(round(samples * SELECTION), MOST_SELECTION)
-    parts = order.to(device).split([held_out, selection, samples - held_out - selection])
-    return Split(parts[2], parts[1], parts[0])
+def split_samples(samples: int, seed: int) -> Split:
+    """Each seed holds out other samples, as long as there are some: after four it starts again."""
+    held_out, selection = round(samples * HELD_OUT), round(samples * SELECTION)
+    order = torch.randperm(samples, generator=torch.Generator().manual_seed(0)).roll(-seed * held_out)
+    return _parts(order, held_out, selection)
+
+
+def split_groups(group: Int[Tensor, "N"], seed: int) -> Split:
+    """The same by whole groups, so that nothing of a held-out one has been seen."""
+    names, group = group.cpu().unique(return_inverse=True)
+    if len(names) < 3:
+        raise ValueError(
+            f"the samples are of {len(names)} groups, wanted are 3 or more: some are to be held out"
+        )
+    held_out, selection = max(round(len(names) * HELD_OUT), 1), max(round(len(names) * SELECTION), 1)
+    place = torch.randperm(len(names), generator=torch.Generator().manual_seed(0))
+    place = (place - seed * held_out) % len(names)  # of each group in the order in which they are dealt out
+    shuffled = torch.randperm(len(group), generator=torch.Generator().manual_seed(1))
+    order = shuffled[place[group[shuffled]].argsort(stable=True)]
+    sizes = place[group].bincount(minlength=len(names)).cumsum(0)
+    ends = int(sizes[held_out - 1]), int(sizes[held_out + selection - 1])
+    return _parts(order, ends[0], ends[1] - ends[0])
+
+
+def _parts(order: Int[Tensor, "N"], held_out: int, selection: int) -> Split:
+    """Held out, selection and training, in this order; of very many not all are needed to judge by."""
+    parts = order.split([held_out, selection, len(order) - held_out - selection])
+    shuffled = [part[torch.randperm(len(part), generator=torch.Generator().manual_seed(2))] for part in parts]
+    return Split(shuffled[2], shuffled[1][:MOST_SELECTION], shuffled[0][:MOST_HELD_OUT])
 
 
 def _check_size(pairs: Pairs, schedule: Schedule) -> None:

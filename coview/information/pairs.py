@@ -34,7 +34,10 @@ class Samples(Protocol):
 
 @runtime_checkable
 class Pairs(Protocol):
-    """N samples, each in two views."""
+    """N samples, each in two views; with a `group` of each (a picture, a clip), whole groups are held out."""
+
+    @property
+    def group(self) -> Tensor | None: ...
 
     @property
     def device(self) -> torch.device: ...
@@ -52,6 +55,7 @@ class TensorPairs:
 
     first: Shaped[Tensor, "N ..."]
     second: Shaped[Tensor, "_ ..."]
+    group: Int[Tensor, "N"] | None = None
 
     def __post_init__(self) -> None:
         if len(self.first) != len(self.second):
@@ -84,6 +88,7 @@ class ViewPairs:
     second: View
     augment: Augment | None = None
     rows: Int[Tensor, "N"] | None = None  # samples that take part; None: all
+    group: Int[Tensor, "N"] | None = None
 
     @property
     def device(self) -> torch.device:
@@ -110,7 +115,10 @@ def view_pairs(
             )
     there = [data.present[name] for name in (first, second) if name in data.present]
     rows = torch.stack(there).all(0).nonzero().squeeze(1).to(data.device) if there else None
-    return ViewPairs(data, views[first], views[second], augment, rows)
+    group = getattr(data, "group", None)
+    if group is not None and rows is not None:
+        group = group[rows]
+    return ViewPairs(data, views[first], views[second], augment, rows, group)
 
 
 def as_numbers(view: Tensor) -> Tensor:

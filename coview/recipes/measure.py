@@ -133,7 +133,8 @@ def labelled(data: Dataset) -> Tensor:
 def as_trained(recipe: Recipe, device: torch.device) -> AbstractContextManager:
     """The precision that the encoders of a recipe are trained in on a device."""
     mixed = recipe.precision == "bf16-mixed" or (recipe.precision == "auto" and device.type == "cuda")
-    return torch.autocast(device.type, torch.bfloat16, enabled=mixed)
+    # What it casts is not kept: in here weights may be trained, and old ones would go on being used.
+    return torch.autocast(device.type, torch.bfloat16, enabled=mixed, cache_enabled=False)
 
 
 def fastest_device() -> torch.device:

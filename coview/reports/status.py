@@ -8,7 +8,7 @@ from typing import Any
 from coview.reports.runs import Run, read_run
 from coview.reports.tables import Cell, Table
 
-RECENT = 120.0  # seconds within which a run that goes on has written something
+LOCK, RECENT = ".lock", 90.0  # a run that goes on touches this file; seconds after which it has not
 DEPTH = 4  # folders that are looked into below each other
 COLUMNS = ("run", "state", "progress", "left", "loss", "bound", "best probe", "heard")
 
@@ -38,7 +38,7 @@ def _row(folder: Path, place: Path) -> tuple[Cell, ...]:
     except ValueError as error:
         return (name, f"cannot be read: {error}", *(None,) * (len(COLUMNS) - 2))
     share = progress(run)
-    state = _state(share, _age(folder))
+    state = _state(share, folder / LOCK)
     left = _left(run, share) if state == "running" else None
     loss = next((row["loss"] for row in reversed(run.history) if "loss" in row), None)
     bounds = next((row["bounds"] for row in reversed(run.history) if row.get("bounds")), None)
@@ -83,10 +83,10 @@ def _of_tables(tables: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def _state(share: float, age: float) -> str:
-    if share >= 1:
-        return "done"
-    return "running" if age < RECENT else "stopped"
+def _state(share: float, lock: Path) -> str:
+    if lock.is_file() and time.time() - lock.stat().st_mtime < RECENT:
+        return "running"
+    return "done" if share >= 1 else "stopped"
 
 
 def _left(run: Run, share: float) -> str | None:
@@ -100,7 +100,7 @@ def _left(run: Run, share: float) -> str | None:
 
 def _heard(folder: Path) -> float:
     """When a run last wrote something."""
-    files = [folder / name for name in ("recipe.json", "metrics.jsonl", "result.json")]
+    files = [folder / name for name in ("recipe.json", "metrics.jsonl", "result.json", LOCK)]
     return max(file.stat().st_mtime for file in files if file.is_file())
 
 

@@ -78,7 +78,12 @@ def _fitted(row: Row, protocol: str | None) -> Row:
 
 def _taken(study: Study, place: Place, row: Row, settings: Sequence[str]) -> list[str]:
     root = [] if place.root is None else [f"data.root={place.root}"]
-    return settle_where_there(_recipe_name(study, place, row), row.settings, [*root, *settings])
+    name = _recipe_name(study, place, row)
+    taken = settle_where_there(name, row.settings, [*root, *settings])
+    if row.longer == 1:
+        return taken
+    recipe, _ = find_recipe(name, settle(name, taken))
+    return [*taken, f"epochs={round(recipe.epochs * row.longer)}"]
 
 
 def _job(study: Study, place: Place, row: Row, seed: int, settings: Sequence[str], samples: Any) -> Job:

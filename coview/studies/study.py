@@ -27,6 +27,7 @@ class Row:
     measures: Mapping[str, Measure] = field(default_factory=dict)  # by column
     paper: Mapping[str, float] = field(default_factory=dict)  # by column
     at: float | None = None  # where it stands on the axis of a curve
+    longer: float = 1.0  # times as many epochs as its recipe has after all settings
     samples: int | None = None  # that it learns from, where its recipe leaves some of the split out
 
 

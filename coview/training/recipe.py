@@ -160,9 +160,9 @@ def _check_keys(recipe: Recipe) -> None:
     """Refuse what says nothing sensible about how keys are made."""
     if recipe.slow is not None and not 0 <= recipe.slow < 1:
         raise ValueError(f"slow is a momentum from 0 to below 1, such as 0.99, got {recipe.slow}")
-    if recipe.key_groups is not None and (recipe.slow is None or recipe.key_groups < 2):
+    if recipe.key_groups is not None and (recipe.slow is None or recipe.key_groups < 1):
         raise ValueError(
-            "key_groups is into how many groups `slow` encoders shuffle a batch, 2 or more: "
+            "key_groups is into how many groups `slow` encoders shuffle a batch on each process: "
             f"got {recipe.key_groups} with slow={recipe.slow}"
         )
     if recipe.crops not in (1, 2):

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from coview import processes
 from coview.contrast import Objective, PairGraph
 from coview.data import Dataset
 from coview.encoders import Encoders, SameAs, SlowEncoders, synchronise
@@ -72,6 +73,8 @@ def prepare(recipe: Recipe, data: Dataset, fabric: Any) -> Training:
         for encoder in {*encoders.values(), *(slow.copies.values() if slow else ())}:
             encoder.compile(dynamic=None if data.present else False)
     encoders, optimiser = fabric.setup(encoders, optimiser)
+    if slow:
+        slow.to(next(encoders.parameters()).dtype)  # which the precision may have changed
     generator = torch.Generator(fabric.device).manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)
     torch.manual_seed(recipe.seed + 1_000_003 * fabric.global_rank)  # for draws from memory
     return Training(recipe, fabric, encoders, objective, optimiser, generator, see, augment, slow)
@@ -92,6 +95,10 @@ def slow_copies(encoders: Encoders, data: Dataset, recipe: Recipe) -> SlowEncode
     """Slow copies, where the recipe wants them: of encoders that have seen the statistics of a batch."""
     if recipe.slow is None:
         return None
+    if recipe.key_groups == 1 and processes.count() == 1:
+        raise ValueError(
+            "in one group on one process keys have the anchors' statistics: set key_groups to 2 or more"
+        )
     sample = stand_still(data.fetch(torch.arange(min(recipe.batch_size, len(data)))), recipe.still)
     settle(encoders, cut(sample, recipe.views).views, sample.present)
     parts = any(":" in node for node in recipe.graph.targets)

@@ -8,6 +8,7 @@ from coview.views.field import field
 from coview.views.geometry import depth, normal, segments
 from coview.views.in_turn import in_turn
 from coview.views.jitter import colour_jitter
+from coview.views.patches import patch
 from coview.views.plane import normals
 from coview.views.randaugment import rand_augment
 from coview.views.resample import centre_crop, random_resized_crop
@@ -31,6 +32,7 @@ __all__ = [
     "look",
     "normal",
     "normals",
+    "patch",
     "rand_augment",
     "random_resized_crop",
     "rgb_to_lab",

@@ -156,7 +156,10 @@ def test_train_with_looks(run, tmp_path):
     assert run("probe", tmp_path / "run").code == 0
     report = run("report", tmp_path / "run", "--out", tmp_path / "report.html")
     assert f"{rows[-1]['probes']['knn']:.2f}" in report.words
-    assert (tmp_path / "report.html").read_text().count("data:image/png;base64,") == 2
+    drawn = (tmp_path / "report.html").read_text()
+    looks = [row["probes"]["knn"] for row in rows if "probes" in row]
+    assert '"name":"probes of held-out training samples"' in drawn
+    assert f'"knn":[[0,12,18],{json.dumps(looks, separators=(",", ":"))}]' in drawn
 
 
 def test_looks_without_labels(run, tmp_path):

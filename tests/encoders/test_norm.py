@@ -8,7 +8,7 @@ from encoders.crew_of_norms import CPU, keys, network, normed, pictures, with_ga
 from torch import nn
 from warm import together
 
-from coview.encoders import is_synchronised, shuffled, synchronise
+from coview.encoders import is_synchronised, synchronise
 from coview.encoders.norm import SynchronisedNorm
 
 
@@ -32,22 +32,28 @@ def test_a_process_without_samples_takes_part(tmp_path):
     assert (second.abs().sum(2) > 0).tolist() == [[True, False, False, False], [False] * 4]
 
 
-def test_keys_are_encoded_among_others(tmp_path):
-    """Of 8 samples 4 are encoded together: never (at this seed) those that lie together on a process."""
-    first, second = together(keys, folder=tmp_path)
+@pytest.mark.parametrize("groups", [1, 2])
+def test_keys_are_encoded_among_others(groups, tmp_path):
+    """Of 8 samples 4 or 2 are encoded together, and who they are is dealt over both processes."""
+    first, second = together(keys, groups, folder=tmp_path)
     for mine, view in ((first, pictures(8)[:4]), (second, pictures(8)[4:])):
         assert mine.shape == (4, 60)
         assert not torch.allclose(mine, network()(view), atol=1e-3)
     everyone = torch.cat([first, second])
-    halves = [list(half) for half in combinations(range(8), 4)]
-    fits = [torch.allclose(everyone[half], network()(pictures(8)[half]), atol=1e-4) for half in halves]
-    assert sum(fits) == 2  # one half and the other
+    every = [list(some) for some in combinations(range(8), 4 // groups)]
+    fits = [some for some in every if torch.allclose(everyone[some], network()(pictures(8)[some]), atol=1e-4)]
+    assert sorted(sample for some in fits for sample in some) == list(range(8))  # each is in one group
+    assert any(min(some) < 4 <= max(some) for some in fits)
 
 
-def test_one_process_shuffles_nothing():
-    view = pictures(4)
-    torch.testing.assert_close(shuffled(network(), view), network()(view))
-    assert not shuffled(network(), view).requires_grad
+def test_a_batch_norm_that_is_not_to_notice_does_not():
+    net = network()
+    synchronise(net, CPU)
+    part = net[1]
+    part.momentum = 0.0  # as while tiles of a jigsaw go through
+    before = part.running_mean.clone()
+    net(pictures(4))
+    assert torch.equal(part.running_mean, before)
 
 
 def test_every_batch_norm_is_found():

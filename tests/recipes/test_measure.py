@@ -131,3 +131,30 @@ def build(recipe):
     """Encoders as a run of the recipe starts with."""
     torch.manual_seed(recipe.seed)
     return build_encoders(recipe)
+
+
+def test_in_half_precision_a_step_goes_on_from_the_last_one():
+    """Autocast keeps the casts of weights as long as it lasts: they must not outlive a step."""
+    layer, view = torch.nn.Linear(5, 3), torch.randn(4, 5)
+    with as_trained(replace(toy(), precision="bf16-mixed"), torch.device("cpu")):
+        before = layer(view)
+        with torch.no_grad():
+            layer.weight.mul_(-2)
+        after = layer(view)
+    assert before.dtype == torch.bfloat16
+    assert not torch.equal(before, after)
+
+
+def test_supervised_encoders_learn_in_half_precision():
+    losses = {}
+    for precision in ("32-true", "bf16-mixed"):
+        seen: list[float] = []
+        recipe = replace(toy(), precision=precision, learning_rate=0.01, optimiser="adamw")
+        supervised(
+            recipe,
+            recipe.data("train"),
+            6,
+            lambda done, steps, found, seen=seen: seen.append(float(found["sound"])),
+        )
+        losses[precision] = sum(seen[-6:]) / 6
+    assert losses["bf16-mixed"] == pytest.approx(losses["32-true"], abs=0.1)

@@ -13,7 +13,11 @@ from coview.recipes.find import find_recipe, shipped_recipes
 from coview.recipes.pictures import Pictures, count_pictures, pictures
 from coview.training import Recipe, fit
 
-ELSEWHERE = ("coview.recipes.nyu", "coview.recipes.video")  # whose recipes have tests of their own
+ELSEWHERE = (
+    "coview.recipes.nyu",
+    "coview.recipes.patches",
+    "coview.recipes.video",
+)  # whose recipes have tests of their own
 OF_PICTURES = [
     name
     for name, make in shipped_recipes().items()

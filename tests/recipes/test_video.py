@@ -13,6 +13,7 @@ from coview.recipes.clip_sets import clip_set, count_clips
 from coview.recipes.find import find_recipe
 from coview.recipes.measure import open_run
 from coview.training import fit
+from coview.training.state import build_encoders
 
 QUICK = {"steps": 2, "batch_size": 6, "log_every": 1, "channels_last": False}
 
@@ -81,7 +82,7 @@ def test_clips_are_recognised_by_many_looks(cameras):
     recipe, _ = small(f"video_ventral_dorsal@{cameras}")
     splits = {split: recipe.data(split) for split in ("train", "test")}
     torch.manual_seed(0)
-    encoders = {name: make() for name, make in recipe.encoders.items() if callable(make)}
+    encoders = build_encoders(recipe)
     tuning = FineTuning(epochs=1, batch=6, hidden=8)
     for crops in (1, 10):
         score = recognise(encoders["frame"], recipe, splits, tuning=tuning, frames=2, crops=crops)

@@ -9,8 +9,10 @@ import pytest
 from coview.reports.status import best_probe, progress, status
 
 
-def make(folder, *, rows=(), age=0.0, result=None, **fields):
+def make(folder, *, rows=(), age=0.0, result=None, lock=False, **fields):
     folder.mkdir(parents=True)
+    if lock:
+        (folder / ".lock").write_text("{}")
     record = {"recipe": "demo", "fields": {"epochs": 10, "steps": None, "batch_size": 50, **fields}}
     (folder / "recipe.json").write_text(json.dumps(record))
     if rows:
@@ -38,11 +40,11 @@ def rows_of(table):
 
 
 def test_runs_of_every_state(tmp_path):
-    make(tmp_path / "going", rows=[row(30, 3.0), row(40, 4.0, 2.5)])
-    make(tmp_path / "deep/stopped", rows=[row(40, 4.0)], age=3600)
+    make(tmp_path / "going", rows=[row(30, 3.0), row(40, 4.0, 2.5)], lock=True)
+    make(tmp_path / "deep/stopped", rows=[row(40, 4.0)], age=3600, lock=True)  # killed: its lock is old
     make(tmp_path / "done", rows=[row(100, 10.0)], age=7200)
     make(tmp_path / "short", rows=[row(7, 0.7)], age=10, steps=7)
-    make(tmp_path / "fresh", age=5)
+    make(tmp_path / "fresh", age=5, lock=True)
     found = rows_of(status(tmp_path))
     assert {name: (one["state"], one["progress"]) for name, one in found.items()} == {
         "going": ("running", "40 %"),
@@ -93,7 +95,7 @@ def test_from_the_command_line(tmp_path, monkeypatch, capsys):
 
     from coview.cli import main
 
-    make(tmp_path / "going", rows=[row(40, 4.0)])
+    make(tmp_path / "going", rows=[row(40, 4.0)], lock=True)
     monkeypatch.setattr(sys, "argv", ["coview", "status", str(tmp_path)])
     with pytest.raises(SystemExit) as end:
         main()

@@ -119,8 +119,9 @@ def test_every_order_goes_from_one_view_to_all():
     assert {name for names in ORDERS.values() for name in names} == set(RECIPES)
 
 
-def test_frames_left_out_take_as_many_steps(tmp_path):
-    jobs = {job.row.name: job for job in planned("missing", tmp_path, seeds=[0]).jobs}
+@pytest.mark.parametrize("settings", [(), ("epochs=30",)])
+def test_frames_left_out_take_as_many_steps(settings, tmp_path):
+    jobs = {job.row.name: job for job in planned("missing", tmp_path, seeds=[0], settings=settings).jobs}
     for share in ("25%", "50%", "75%"):
         kept, left = jobs[f"{share} missing, kept"], jobs[f"{share} missing, left out"]
         assert left.samples == complete(2560, int(share[:-1]) / 100) < kept.samples == 2560

@@ -105,6 +105,7 @@ def main(folder: Path) -> None:
     often = replace(drawn(), probe_every=1)
     keep("looked", fit(often, folder / "looked", look_in=look_in(often)))
     keep("slow", fit(slowly(), folder / "slow"))
+    keep("mixed", fit(replace(slowly(), key_groups=1), folder / "mixed"))
     keep("both", fit(replace(slowly(), slow=None, negatives=in_batch), folder / "both"))
     try:
         fit(replace(toy(), batch_size=15), folder / "odd")

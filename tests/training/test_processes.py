@@ -86,7 +86,7 @@ def test_from_shards_two_learn_what_one_learns(two, tmp_path):
     assert_close(found(two, "from shards"), right)
 
 
-@pytest.mark.parametrize("name", ["slow", "both", "looked"])
+@pytest.mark.parametrize("name", ["slow", "mixed", "both", "looked"])
 def test_both_hold_the_same(name, two):
     assert_same(*found(two, name), name)
 

@@ -11,7 +11,7 @@ from toys import SIZES, toy, toy_with_gaps
 from training.test_loop import assert_same, weights
 
 from coview.contrast import Bank, CosineCritic, InBatch, Objective, PairGraph
-from coview.training import TrainingError, fit, in_batch, prediction, queue
+from coview.training import TrainingError, fit, in_batch, override, prediction, queue
 from coview.training.fabric import make_fabric
 from coview.training.state import prepare
 from coview.training.step import train_step
@@ -34,6 +34,7 @@ VARIANTS = {
     "both crops learn": lambda: replace(toy(), negatives=in_batch, crops=2),
     "both crops learn, gaps": lambda: replace(toy_with_gaps(), negatives=in_batch, crops=2),
     "bfloat16": lambda: slowly(crops=2, precision="bf16-mixed"),
+    "double": lambda: slowly(precision="64-true"),
     "one view": lambda: replace(
         slowly(crops=2), graph=PairGraph([("touch", "touch")]), encoders={"touch": toy().encoders["touch"]}
     ),
@@ -157,6 +158,13 @@ def test_keys_of_the_batch_itself_change_nothing():
         assert torch.equal(alone[name], given[name])
 
 
+def test_they_can_be_set_by_name():
+    recipe = override(toy(), ["slow=0.99", "crops=2", "key_groups=4"])
+    assert (recipe.slow, recipe.crops, recipe.key_groups) == (0.99, 2, 4)
+    back = override(recipe, ["key_groups=none", "slow=none", "crops=1"])
+    assert (back.slow, back.crops, back.key_groups) == (None, 1, None)
+
+
 def test_two_crops_differ_and_views_of_each_stay_aligned():
     recipe = toy()
     sample = recipe.data("train").fetch(torch.arange(6))
@@ -184,8 +192,8 @@ def test_a_crop_that_is_not_finite_is_found(tmp_path):
     ("fields", "message"),
     [
         ({"slow": 1.0}, "slow is a momentum from 0 to below 1, such as 0.99, got 1.0"),
-        ({"key_groups": 4}, "2 or more: got 4 with slow=None"),
-        ({"slow": 0.9, "key_groups": 1}, "2 or more: got 1 with slow=0.9"),
+        ({"key_groups": 4}, "shuffle a batch on each process: got 4 with slow=None"),
+        ({"slow": 0.9, "key_groups": 0}, "shuffle a batch on each process: got 0 with slow=0.9"),
         ({"crops": 3}, "crops must be 1 or 2, got 3"),
         ({"crops": 2, "augment": None}, "two crops of a sample are the same without an augmentation"),
     ],
@@ -193,6 +201,11 @@ def test_a_crop_that_is_not_finite_is_found(tmp_path):
 def test_what_makes_no_sense_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         replace(toy(), **fields)
+
+
+def test_one_group_is_that_of_the_anchors(tmp_path):
+    with pytest.raises(ValueError, match="keys have the anchors' statistics: set key_groups to 2 or more"):
+        fit(slowly(key_groups=1), tmp_path / "run")
 
 
 def test_a_prediction_has_no_keys(tmp_path):
