@@ -29,6 +29,17 @@ def write_text(path: Path, text: str) -> None:
     write_whole(path, lambda file: file.write(text.encode()))
 
 
+def limit(name: str, default: int) -> int:
+    """How large something in a file may be; a variable of the environment raises it."""
+    said = os.environ.get(name, "")
+    return int(said) if said.isdecimal() else default
+
+
+def in_a_line(error: Exception) -> str:
+    """What is wrong with a file, as another library says it, in a line."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
 def inside(folder: Path, name: str) -> Path:
     """The path of a name below a folder; names that lead out of it are refused."""
     path = (folder / name).resolve()
@@ -39,6 +50,15 @@ def inside(folder: Path, name: str) -> Path:
 
 def unpack(archive: Path, folder: Path) -> None:
     """Every file of a tar or zip archive, into a folder and nowhere else; links and devices are left out."""
+    try:
+        _unpack(archive, folder)
+    except (OSError, ValueError):
+        raise
+    except Exception as error:  # of tarfile, zipfile and zlib, which raise whatever they stumble over
+        raise ValueError(f"{archive} cannot be unpacked: {in_a_line(error)}") from error
+
+
+def _unpack(archive: Path, folder: Path) -> None:
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as packed:
             for member in packed.infolist():

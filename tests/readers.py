@@ -15,15 +15,23 @@ import numpy as np
 import torch
 from PIL import Image
 
+from coview.contrast.exact import choice
 from coview.data.images.cifar import read_cifar10
+from coview.data.images.classes import _rows
+from coview.data.images.stl import read_stl10
 from coview.data.own import arrays, manifest, readers
 from coview.data.rgbd.files import READ
+from coview.data.rgbd.folder import _settings
+from coview.data.rgbd.nyu import count_nyu, read_nyu
 from coview.data.shards import index, record
 from coview.data.shards.read import read_shard
 from coview.data.stream import decode_picture
 from coview.data.stream.together import goes_together
+from coview.data.video.decode import VideoFile
+from coview.data.video.layouts import own_folder
 from coview.data.video.pack import Pack, write_pack
 from coview.encoders.load import load_encoders
+from coview.files import unpack
 from coview.reports.runs import read_run
 from coview.trained.embed import load_embedded
 from coview.trained.released import _load
@@ -37,6 +45,9 @@ DOCUMENTED = (
     OSError,
     EOFError,
 )  # what a reader may raise of a file that is not what it should be
+
+
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # files that no disk need see
 
 
 @dataclass(frozen=True)
@@ -65,7 +76,7 @@ class Reader:
             self.read(data)
             return
         assert self.of_path is not None
-        with tempfile.TemporaryDirectory(prefix="coview-readers-") as folder:
+        with tempfile.TemporaryDirectory(prefix="coview-readers-", dir=MEMORY) as folder:
             path = Path(folder) / self.at
             path.parent.mkdir(parents=True, exist_ok=True)
             if self.beside is not None:
@@ -211,6 +222,65 @@ def forget(path: Path) -> None:
     read_run(path.parent)
 
 
+def film(suffix: str) -> bytes:
+    from video.films import write_video
+
+    with tempfile.TemporaryDirectory() as folder:
+        frames = torch.randint(256, (5, 3, 18, 24), dtype=torch.uint8)
+        return write_video(Path(folder) / f"film{suffix}", frames, keys=2).read_bytes()
+
+
+def read_film(path: Path) -> None:
+    found = VideoFile(path)
+    found.frames([0, len(found) - 1])
+    found.times()
+
+
+def nyu(name: str) -> bytes:
+    import frames_on_disk
+
+    with tempfile.TemporaryDirectory() as folder:
+        frames_on_disk.nyu(Path(folder), frames=3, train=(1, 3))
+        return (Path(folder) / name).read_bytes()
+
+
+def with_hdf5(folder: Path) -> None:
+    (folder / "x.mat").write_bytes(nyu("nyu_depth_v2_labeled.mat"))
+
+
+def count_frames(path: Path) -> object:
+    return count_nyu(path.with_name("x.mat"))
+
+
+def read_hdf5(path: Path) -> object:
+    return read_nyu(path, "all", classes=894)
+
+
+def with_clips(folder: Path) -> None:
+    for name in ("cat/one.mp4", "dog/two.mp4"):
+        (folder / name).parent.mkdir()
+        (folder / name).touch()
+
+
+def read_layout(path: Path) -> object:
+    return own_folder(path.parent)
+
+
+def unpack_beside(path: Path) -> None:
+    unpack(path, path.parent / "out")
+
+
+def with_stl(folder: Path) -> None:
+    (folder / "class_names.txt").write_text("a b")
+    (folder / "train_y.bin").write_bytes(bytes([1, 2]))
+    (folder / "fold_indices.txt").write_text("0 1\n" * 10)
+
+
+def read_fold(path: Path) -> object:
+    (path.parent / "train_X.bin").write_bytes(bytes(2 * 3 * 96 * 96))
+    return read_stl10(path.parent, "fold3")
+
+
 def rgbd(kind: str, path: Path) -> object:
     return READ[kind](path, scale=1000.0) if kind == "depth" else READ[kind](path)
 
@@ -227,6 +297,8 @@ def load_folder(path: Path) -> object:
     return load_encoders(path.parent)
 
 
+CLIPS = b"clip,video,split1\ncat/one,a,train\ndog/two,b,test\n"
+CAMERA = b'{"fx": 519, "fy": 519, "cx": 320, "cy": 240, "depth_scale": 1000}'
 RECIPE, RESULT = b'{"recipe": "demo", "fields": {"seed": 0}}', b'{"tables": {}, "x": 1}'
 EMBEDDED = {"sample": np.array(["a"]), "embedding.L": np.ones((1, 3), np.float32)}
 ROW = json.dumps(
@@ -255,6 +327,34 @@ READERS = (
     ),
     Reader("rgbd array", lambda: ARRAYS, at="x.npy", of_path=partial(rgbd, "depth")),
     Reader("clip", lambda: [clip()], at="x.pack", of_path=read_clip),
+    Reader("video mp4", lambda: [film(".mp4")], at="x.mp4", of_path=read_film),
+    Reader("video avi", lambda: [film(".avi")], at="x.avi", of_path=read_film),
+    Reader(
+        "splits.csv",
+        lambda: [CLIPS],
+        at="splits.csv",
+        of_path=lambda path: own_folder(path.parent),
+        beside=with_clips,
+    ),
+    Reader("nyu hdf5", lambda: [nyu("nyu_depth_v2_labeled.mat")], at="x.mat", of_path=read_hdf5),
+    Reader(
+        "nyu splits", lambda: [nyu("splits.mat")], at="splits.mat", of_path=count_frames, beside=with_hdf5
+    ),
+    Reader("camera.json", lambda: [CAMERA], at="camera.json", of_path=lambda path: _settings(path.parent)),
+    Reader(
+        "list of classes",
+        lambda: [b"a.jpg,cat\nb.jpg,dog\n"],
+        at="x.csv",
+        of_path=lambda path: _rows(path, ","),
+    ),
+    Reader("stl10 folds", lambda: [b"0 1\n" * 10], at="fold_indices.txt", of_path=read_fold, beside=with_stl),
+    Reader("choice of sweeps", lambda: [b'{"cpu": ["a", "b"]}'], at="x.json", of_path=choice._read),
+    Reader(
+        "archive",
+        lambda: [shard(), zipped(a=np.ones(3))],
+        at="x.tar",
+        of_path=unpack_beside,
+    ),
     Reader("cifar10", lambda: [batch()], at="test_batch", of_path=cifar, beside=with_meta),
     Reader("index of shards", lambda: [INDEX], lambda data: index.read_index(data, "x")),
     Reader("known of shards", lambda: [KNOWN], lambda data: index.read_known(data, 7, "x")),

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-LARGEST = 2**36  # bytes of an array; more are refused
+from coview.files import in_a_line, limit
+
+LARGEST = limit("COVIEW_BYTES", 2**36)  # of an array; more are refused
+RAISE = ": COVIEW_BYTES=... raises what is allowed"
 PLAIN = "biufcUS"  # kinds of values: numbers and texts, no Python objects
 HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -49,13 +52,13 @@ def read_npy(data: bytes | bytearray, *, largest: int = LARGEST) -> np.ndarray:
         for side in shape:
             size *= side
     except Exception as error:  # a header is parsed as Python, which can go wrong in any way
-        raise ValueError(f"not an array of NumPy: {' '.join(str(error).split())[:200]}") from error
+        raise ValueError(f"not an array of NumPy: {in_a_line(error)}") from error
     if kind.hasobject:
         raise ValueError("it holds Python objects, wanted are plain arrays of numbers")
     if kind.kind not in PLAIN or any(side < 0 for side in shape):
         raise ValueError(f"wanted plain numbers or texts, got {kind} {list(shape)}")
     if size > largest:
-        raise ValueError(f"{kind} {list(shape)} is more than {largest:,} bytes")
+        raise ValueError(f"{kind} {list(shape)} is more than {largest:,} bytes{RAISE}")
     there = len(data) - file.tell()
     if there != size:
         raise ValueError(f"it is cut off: {kind} {list(shape)} takes {size:,} bytes, and {there:,} are there")
@@ -73,12 +76,12 @@ def read_npz(source: str | PathLike[str] | bytes, *, largest: int = LARGEST) -> 
             members = [one for one in archive.infolist() if one.filename.endswith(".npy")]
             for one in members:
                 if one.file_size > largest:
-                    raise ValueError(f"array '{one.filename[:-4]}' is more than {largest:,} bytes")
+                    raise ValueError(f"array '{one.filename[:-4]}' is more than {largest:,} bytes{RAISE}")
             return {one.filename[:-4]: _member(archive, one, largest) for one in members}
     except (FileNotFoundError, ValueError):
         raise
     except Exception as error:  # of zipfile and zlib, which raise whatever they stumble over
-        raise ValueError(f"not a NumPy archive: {error or type(error).__name__}") from error
+        raise ValueError(f"not a NumPy archive: {in_a_line(error)}") from error
 
 
 def read_mat(path: Path) -> dict[str, np.ndarray]:

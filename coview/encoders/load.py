@@ -9,6 +9,8 @@ from typing import Any
 
 from torch import nn
 
+from coview.files import in_a_line
+
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT = "coview encoders 1"
 OURS = ("coview.encoders", "coview.views")  # modules whose functions a file may name
@@ -32,8 +34,7 @@ def load_encoders(folder: str | PathLike[str]) -> nn.ModuleDict:
     except ValueError:
         raise
     except Exception as error:  # of torch and of safetensors, for what does not fit or is damaged
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"the encoders in {place} cannot be loaded: {reason}") from error
+        raise ValueError(f"the encoders in {place} cannot be loaded: {in_a_line(error)}") from error
     return encoders.eval()
 
 

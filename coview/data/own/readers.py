@@ -14,7 +14,7 @@ from PIL import Image
 from torch import Tensor
 
 from coview.data.npy import read_npy
-from coview.data.stream.picture import BROKEN, PIXELS, as_tensor, open_image, torchvision_operators
+from coview.data.stream.picture import BROKEN, PIXELS, RAISE, as_tensor, open_image, torchvision_operators
 
 PICTURES = (".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 SUPPORTED = (*PICTURES, ".npy")
@@ -133,7 +133,7 @@ def _tiff(data: bytes) -> np.ndarray:
     with module.TiffFile(BytesIO(data)) as file:
         series = file.series[0]
         if series.size * series.dtype.itemsize > LARGEST:
-            raise ValueError(f"{series.dtype} {list(series.shape)} is more than {LARGEST:,} bytes")
+            raise ValueError(f"{series.dtype} {list(series.shape)} is more than {LARGEST:,} bytes{RAISE}")
         try:
             values, axes = series.asarray(), series.axes
         except ValueError as error:

@@ -92,7 +92,10 @@ def _divided(files: Mapping[str, Path]) -> dict[str, list[str]]:
 
 def _listed(folder: Path, files: Mapping[str, Path], second: Mapping[str, Path]) -> Layout:
     with (folder / TABLE).open(newline="") as table:
-        rows = list(csv.DictReader(table))
+        try:
+            rows = list(csv.DictReader(table))
+        except csv.Error as error:
+            raise ValueError(f"{folder / TABLE} cannot be read as a table: {error}") from error
     columns = [name for name in (rows[0] if rows else {}) if re.fullmatch(r"split\d+", name or "")]
     if not columns or not {"clip", "video"} <= set(rows[0]):
         raise ValueError(
