@@ -15,6 +15,7 @@ from coview.files import in_a_line, limit
 
 LARGEST = limit("COVIEW_BYTES", 2**36)  # of an array; more are refused
 RAISE = ": COVIEW_BYTES=... raises what is allowed"
+MAGIC = b"\x93NUMPY"  # how a `.npy` file begins
 PLAIN = "biufcUS"  # kinds of values: numbers and texts, no Python objects
 HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,

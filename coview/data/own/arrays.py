@@ -1,13 +1,12 @@
 """Arrays, one per view: `.npz`, a folder of `.npy`, or `.mat` with its cells; rows of NaN are missing."""
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coview.data.npy import read_mat, read_npy, read_npz
+from coview.data.npy import MAGIC, read_mat, read_npy, read_npz
 from coview.data.own.found import (
     Column,
     Found,
@@ -62,7 +61,9 @@ def _read(place: Path) -> Arrays:
 def _load(file: Path) -> Arrays:
     """The arrays of a `.npz` by name, or that of a `.npy` under the name of its file."""
     try:
-        return read_npz(file) if zipfile.is_zipfile(file) else {file.stem: read_npy(read_file(file))}
+        with file.open("rb") as opened:
+            alone = opened.read(len(MAGIC)) == MAGIC
+        return {file.stem: read_npy(read_file(file))} if alone else read_npz(file)
     except ValueError as error:
         raise ValueError(f"{file} cannot be read: {error}") from error
 

@@ -13,7 +13,7 @@ from jaxtyping import Shaped
 from PIL import Image
 from torch import Tensor
 
-from coview.data.npy import read_npy
+from coview.data.npy import MAGIC, read_npy
 from coview.data.stream.picture import BROKEN, PIXELS, RAISE, as_tensor, open_image, torchvision_operators
 
 PICTURES = (".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
@@ -73,7 +73,7 @@ def channels_first(values: np.ndarray) -> np.ndarray:
 
 
 def _read(data: bytes) -> np.ndarray:
-    if data.startswith(b"\x93NUMPY"):
+    if data.startswith(MAGIC):
         return channels_first(read_npy(data))
     if data[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
         return _tiff(data)
