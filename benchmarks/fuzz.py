@@ -32,7 +32,7 @@ sys.path[:0] = [
 MEMORY = 12 * 2**30  # bytes of address space a process may take
 SLOW = 10.0  # seconds for one file
 PATIENCE = 120.0  # seconds more than its time after which a process is killed: a file that hangs is a fault
-LARGE = 65_536  # bytes of a file made by atheris
+LARGE = 65_536  # bytes of a file made by atheris, or as many as the largest whole one has
 INSTRUMENTED = ["coview", "PIL", "tarfile", "zipfile", "json", "numpy.lib", "tifffile"]
 
 
@@ -44,7 +44,7 @@ def main() -> None:
         return
     from readers import READERS
 
-    names = [reader.name for reader in READERS if options.only in reader.name]
+    names = [reader.name for reader in READERS if any(word in reader.name for word in options.only)]
     each = options.seconds / len(names)
     print(f"{len(names)} readers, {each:.1f} s each, by {options.engine}", flush=True)
     found = [run(name, each, options) for name in names]
@@ -63,7 +63,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--seconds", type=float, default=600.0, help="for all readers together")
     parser.add_argument("--engine", choices=("atheris", "edits"), default=best_engine())
-    parser.add_argument("--only", default="", help="readers with this in their name")
+    parser.add_argument("--only", nargs="*", default=[""], help="readers with one of these in their name")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="a file for what was measured")
     parser.add_argument("--keep", type=Path, default=Path("fuzzed"), help="a folder for what broke a reader")
@@ -137,8 +137,10 @@ def by_atheris(options: argparse.Namespace) -> None:
     count = Count(reader, options.seconds)
     options.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as corpus:
-        for number, data in enumerate(reader.files()):
+        whole = list(reader.files())
+        for number, data in enumerate(whole):
             (Path(corpus) / str(number)).write_bytes(data)
+        most = max(LARGE, *map(len, whole), 0)
 
         def read(data: bytes) -> None:
             if not count(bytes(data)):
@@ -147,7 +149,7 @@ def by_atheris(options: argparse.Namespace) -> None:
 
         prefix = f"{options.keep}/{options.one.replace(' ', '-')}-"
         settings = [f"-seed={options.seed + 1}", f"-timeout={int(SLOW)}", f"-artifact_prefix={prefix}"]
-        settings += ["-rss_limit_mb=8192", f"-max_len={LARGE}", "-verbosity=0"]
+        settings += ["-rss_limit_mb=8192", f"-max_len={most}", "-verbosity=0"]
         atheris.Setup([sys.argv[0], corpus, *settings], read)
         atheris.Fuzz()  # ends the process
 
