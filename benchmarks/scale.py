@@ -3,11 +3,13 @@
     python benchmarks/scale.py results/scale/gloo.json
 
 First the rates are measured: sweeps of one process, and messages between processes. Then steps with a bank in parts
-and with copies of it; what every process sent is counted. Times are the least of many, since others use the cores, too.
+and with copies of it; what every process sent is counted. Times are the least of many, since others use the
+cores, too; so beside the seconds of a step are those that a core was busy with it.
 """
 
 import argparse
 import json
+import math
 import os
 import platform
 import socket
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +29,7 @@ from torch import distributed
 from torch.nn import functional as F
 
 from coview import processes
-from coview.bench.scale import Machine, Message, Plan, bank, fit_line, messages, step
+from coview.bench.scale import Machine, Message, Plan, bank, fit_line, messages, step, sweep
 from coview.contrast import Bank, CosineCritic, Objective, PairGraph, ShardedBank
 from coview.training.machine import cores, processor
 
@@ -65,7 +68,8 @@ def main() -> None:
     options.json.write_text(json.dumps(kept, indent=1) + "\n")
     for row in steps:
         what = f"{row['processes']} processes, {row['samples']:>9,} samples, {row['bank']:<10}"
-        took = f"{row['seconds'] * 1e3:8.1f} ms, model {row['model'] * 1e3:8.1f}"
+        times = [row[name] * 1e3 for name in ("seconds", "model", "busy", "model_busy")]
+        took = "{:8.1f} ms, model {:8.1f}; busy {:8.1f}, model {:8.1f}".format(*times)
         print(f"{what} {took}; sent {row['sent']:,} bytes, model {row['model_sent']:,}")
 
 
@@ -95,7 +99,7 @@ def work(place: Path) -> None:
         distributed.init_process_group("gloo")
     found = []
     if processes.count() > 1:
-        found = [say("message", size=size, seconds=least(partial(tell, size))) for size in MESSAGES]
+        found = [say("message", size=size, seconds=least(partial(tell, size))[0]) for size in MESSAGES]
     for samples in SAMPLES:
         for kind in (ShardedBank, partial(Bank, draw="all")):
             found.append(one_step(samples, kind))
@@ -128,11 +132,13 @@ def one_step(samples: int, kind: Callable[..., Any]) -> dict[str, Any]:
         for name, one in negatives.named_buffers()
         if name[:3] in ("row", "sta")
     )
+    seconds, busy = least(take)
     return say(
         "step",
         samples=samples,
         bank="in parts" if isinstance(negatives, ShardedBank) else "copied",
-        seconds=least(take),
+        seconds=seconds,
+        busy=busy,
         told=[vars(one) for one in told],
         held=held,
     )
@@ -142,17 +148,18 @@ def say(what: str, **more: Any) -> dict[str, Any]:
     return {"work": what, "processes": processes.count(), **more}
 
 
-def least(call: Callable[[], Any]) -> float:
-    """Seconds of the fastest of many calls, all of which all processes make."""
-    best, end = float("inf"), time.perf_counter() + SECONDS
+def least(call: Callable[[], Any]) -> tuple[float, float]:
+    """Seconds of the fastest of many calls, all of which all processes make, and those that a core was busy with it."""
+    best, busy, end = float("inf"), float("inf"), time.perf_counter() + SECONDS
     for number in range(REPEATS):
         if number >= 5 and bool(processes.greatest(torch.tensor(time.perf_counter() > end).to(torch.uint8))):
             break
         processes.wait()
-        started = time.perf_counter()
+        started, before = time.perf_counter(), time.process_time()
         call()
-        best = min(best, time.perf_counter() - started)
-    return float(processes.greatest(torch.tensor(best)))
+        best, busy = min(best, time.perf_counter() - started), min(busy, time.process_time() - before)
+    found = processes.greatest(torch.tensor([best, busy])).tolist()
+    return found[0], found[1]
 
 
 def tell(size: int) -> None:
@@ -208,7 +215,7 @@ def sweep_alone(samples: int) -> tuple[float, float]:
     torch.set_num_threads(1)
     keys = F.normalize(torch.randn(samples, DIM))
     query, match = F.normalize(torch.randn(ANCHORS, DIM)) / 0.07, torch.arange(ANCHORS)
-    return 4.0 * ANCHORS * samples * DIM, least(partial(descend, query, keys, match))
+    return 4.0 * ANCHORS * samples * DIM, least(partial(descend, query, keys, match))[1]
 
 
 def beside(row: dict[str, Any], machine: Machine) -> dict[str, Any]:
@@ -220,6 +227,7 @@ def beside(row: dict[str, Any], machine: Machine) -> dict[str, Any]:
     return {
         **row,
         "model": step(plan, machine),
+        "model_busy": sweep(plan, replace(machine, cores=math.inf)),
         "sent": sent[0],
         "model_sent": sent[1],
         "model_held": bank(plan, machine),
