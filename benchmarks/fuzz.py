@@ -1,6 +1,6 @@
 """Every reader of files from elsewhere, fed with damaged files for so many seconds: no crash, no undocumented error.
 
-    python benchmarks/fuzz.py --seconds 600 --json results/fuzz/atheris.json    # where atheris is: pip install atheris
+    python benchmarks/fuzz.py --seconds 600 --json results/fuzz/atheris.json    # where atheris is: the extra fuzz
     python benchmarks/fuzz.py --seconds 600 --engine edits --json results/fuzz/edits.json
     python benchmarks/fuzz.py --seconds 60 --only shard
 
