@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 import typer.main
+from command import run as run  # the command line as a fixture
 from torch.nn.functional import normalize
 
 from coview.cli.app import app
@@ -30,7 +31,7 @@ def numbers(line: str) -> list[float]:
     return [float(found) for found in re.findall(r"-?\d+\.\d+", line)]
 
 
-def run(name: str, capsys, folder: Path, monkeypatch) -> list[str]:
+def run_example(name: str, capsys, folder: Path, monkeypatch) -> list[str]:
     """The lines that an example prints; it must leave nothing behind."""
     monkeypatch.chdir(folder)
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
@@ -48,7 +49,7 @@ def test_every_example_is_tested():
 
 
 def test_own_view_is_found_from_other_views_and_finds_them(tmp_path, monkeypatch, capsys):
-    printed = run("own_view", capsys, tmp_path, monkeypatch)
+    printed = run_example("own_view", capsys, tmp_path, monkeypatch)
     found = {line.split()[0]: numbers(line) for line in printed[1:]}
     assert len(found) == 8
     assert all(chance == 0.5 for _, chance in found.values())
@@ -57,7 +58,7 @@ def test_own_view_is_found_from_other_views_and_finds_them(tmp_path, monkeypatch
 
 
 def test_own_encoder_learns(tmp_path, monkeypatch, capsys):
-    printed = run("own_encoder", capsys, tmp_path, monkeypatch)
+    printed = run_example("own_encoder", capsys, tmp_path, monkeypatch)
     found = {tuple(line.split()[:2]): numbers(line) for line in printed[1:]}
     for pair in ("depth->normal", "normal->depth"):
         first, among_ten = found["trained", pair]
@@ -74,7 +75,7 @@ def test_own_encoder_names_layers_for_the_probes():
 
 
 def test_own_dataset_learns_in_spite_of_gaps(tmp_path, monkeypatch, capsys):
-    _, random, trained = (numbers(line) for line in run("own_dataset", capsys, tmp_path, monkeypatch))
+    _, random, trained = (numbers(line) for line in run_example("own_dataset", capsys, tmp_path, monkeypatch))
     assert trained[0] > random[0] + 5
     assert trained[1] > 85
     recipe, _ = find_recipe(f"{EXAMPLES / 'own_dataset.py'}:own_dataset", ["data.samples=200"])
@@ -86,7 +87,7 @@ def test_own_dataset_learns_in_spite_of_gaps(tmp_path, monkeypatch, capsys):
 
 
 def test_own_recipe_learns(tmp_path, monkeypatch, capsys):
-    printed = run("own_recipe", capsys, tmp_path, monkeypatch)
+    printed = run_example("own_recipe", capsys, tmp_path, monkeypatch)
     losses = [numbers(line)[0] for line in printed if line.startswith("epoch")]
     assert losses == sorted(losses, reverse=True)
     assert len(losses) == 3
@@ -99,7 +100,7 @@ def test_own_recipe_learns(tmp_path, monkeypatch, capsys):
 
 
 def test_one_page_learns(tmp_path, monkeypatch, capsys):
-    printed = run("one_page", capsys, tmp_path, monkeypatch)
+    printed = run_example("one_page", capsys, tmp_path, monkeypatch)
     losses = [numbers(line)[0] for line in printed if line.startswith("epoch")]
     assert losses[-1] < 4 < 6.9 < losses[0]  # at first about log(1024) = 6.93 or more
     found = [numbers(line)[0] for line in printed if "->" in line]
@@ -218,6 +219,23 @@ def test_the_page_of_the_estimator_runs_as_it_stands():
     names = run_blocks(HOME / "docs" / "estimator.md")
     assert names["features"].shape[0] == 300
     assert names["search"].best_score_ > 0.8
+
+
+def test_the_page_of_your_own_data_runs_as_it_stands(run, tmp_path, monkeypatch):
+    """Its Python makes the data, and `coview look` says of them what stands there."""
+    pytest.importorskip("sklearn")
+    monkeypatch.chdir(tmp_path)
+    page = HOME / "docs" / "your-data.md"
+    run_blocks(page)
+    shown = re.findall(r"^\$ coview look (\S+)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    assert [place for place, _ in shown] == ["rooms", "wines.csv", "digits.npz"]
+    for place, said in shown:
+        assert words(run("look", place).out) == words(said)
+
+
+def words(table: str) -> list[str]:
+    """Cells and sentences, however wide the screen was that they were drawn for."""
+    return re.sub(r"[^\w.,%:]+", " ", re.sub(r"[━─│┃┏┓┗┛┡┩┳┻╇└┘┴]", " ", table)).split()
 
 
 def test_the_page_of_information_runs_as_it_stands(capsys):

@@ -33,7 +33,7 @@ def tables(split: str, *, samples: int = 96, missing: float = 0.0) -> Resident:
 
 def jitter(fields, generator, *, strength: float = 0.1):
     return {
-        name: values + strength * torch.randn(values.shape, generator=generator)
+        name: values + strength * torch.randn(values.shape, generator=generator, device=values.device)
         for name, values in fields.items()
     }
 

@@ -77,7 +77,7 @@ def recipe_for(files: Sequence[Path], device: torch.device) -> Recipe:
 
 def files_as_data(split: str, *, files: Sequence[Path]) -> Stream:
     """A dataset of files."""
-    return Stream("bench", {"rgb": list(files)}, workers=2 * cores())
+    return Stream("bench", {"rgb": list(files)})
 
 
 def streamed(files: Sequence[Path], device: torch.device, recipe: Recipe) -> Iterator[Any]:

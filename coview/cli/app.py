@@ -286,11 +286,18 @@ def report(
     samples: Annotated[
         int, typer.Option(help="How many samples of each run to show; 0: none, and no encoder is run.", min=0)
     ] = 200,
+    segments: Annotated[
+        int,
+        typer.Option(
+            help="Of frames with segments: epochs of the decoders that show what each view tells of them.",
+            min=0,
+        ),
+    ] = 0,
 ) -> None:
     """Compare runs on one self-contained page; runs that differ in their seed alone become one row."""
     from coview.cli.report import write_report
 
-    write_report(runs, out, samples, console)
+    write_report(runs, out, console, samples=samples, epochs=segments)
 
 
 @app.command(epilog="Example: coview views demo --samples 8 --out views.png")

@@ -55,11 +55,13 @@ def own_recipe(data: Path | None, folder: Path, console: Console) -> str:
 def tell(found: Plan, console: Console) -> None:
     """One row a view, then what else there is to know."""
     grid = Grid(title=Text(f"{len(found.found):,} samples in {found.found.place}"))
-    grid.add_column("view")
-    for name in ("there", "missing", "form", "size", "values", "holes"):
-        grid.add_column(name, justify="right")
-    for view in found.views.values():
-        grid.add_row(*(Text(text) for text in _row(view)))
+    rows = [_row(view) for view in found.views.values()]
+    told = [any(cells) for cells in zip(*rows, strict=True)]  # of gaps, say, there may be none
+    for number, name in enumerate(("view", "there", "missing", "form", "size", "values", "holes")):
+        if told[number]:
+            grid.add_column(name, justify="right" if number else "left")
+    for row in rows:
+        grid.add_row(*(Text(cell) for cell, shown in zip(row, told, strict=True) if shown))
     console.print(grid)
     for line in _lines(found):
         console.print(Text(line), soft_wrap=True)
@@ -69,6 +71,8 @@ def draw(found: Plan, out: Path | None, console: Console) -> None:
     """A contact sheet of samples spread over the training part: into a file, and in a terminal that can show it."""
     recipe = recipe_of(found)
     rows = found.found.part("train")
+    if found.found.label is not None and (known := found.found.label[rows] >= 0).any():
+        rows = rows[known]  # those say most
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, SHOWN).astype(int))]
     channels = {name: found.views[name].channels for name in found.maps}
     data = load(found.found, rows, "samples", side=found.side, channels=channels)
@@ -115,9 +119,8 @@ def _lines(found: Plan) -> list[str]:
             sizes = f"{len(view.sizes)} sizes: all become {found.side}x{found.side}"
             lines.append(f"view '{view.name}' has maps of {sizes}")
         if view.broken:
-            lines.append(
-                f"view '{view.name}': {len(view.broken)} files cannot be read, first {view.broken[0]}"
-            )
+            files = "1 file" if len(view.broken) == 1 else f"{len(view.broken):,} files"
+            lines.append(f"view '{view.name}': {files} cannot be read, first {view.broken[0]}")
     whole = len(found.views) * (len(found.views) - 1) // 2
     if len(found.pairs) < whole:
         lines.append(

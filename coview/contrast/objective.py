@@ -1,10 +1,8 @@
 """The method: for every directed pair, anchors become queries and choose among candidates of the target."""
 
 import copy
-import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -14,13 +12,12 @@ from coview.contrast.critic import Critic
 from coview.contrast.graph import Pair, PairGraph
 from coview.contrast.losses import softmax_loss
 from coview.contrast.negatives import Negatives
+from coview.contrast.questions import Question, Questions, log_negatives, share_keys, together
 from coview.contrast.shares import mean, shares_of_anchors
 from coview.information import infonce_bound
-from coview.types import Candidates, Embeddings, Present, Views, view_of
+from coview.types import Candidates, Embeddings, Present, Views
 
 Loss = Callable[[Tensor, Candidates], Tensor]
-Question = tuple[Tensor, Candidates]
-"""Queries of some anchors, and what they choose from."""
 
 
 class Objective(nn.Module):
@@ -66,17 +63,17 @@ class Objective(nn.Module):
     ) -> dict[str, Tensor]:
         self.ceilings = {}
         terms: dict[str, Tensor] = {}
-        questions: dict[str, Question] = {}
+        asked: dict[str, Question] = {}
+        questions = Questions(self.critics, self.negatives, embeddings, keys, index, present)
         shares = shares_of_anchors(self.pairs, index, present)
         for pair in self.pairs:
             if pair.name in shares:
-                ends = embeddings[pair.anchor], keys[pair.target]
-                anchor, candidates = _by_cell(*self._choices(pair, *ends, index, present))
-                questions[pair.name] = self.critics[pair.name](anchor), candidates
-        for pair, loss in self._answers(questions):
+                asked[pair.name] = questions.of(pair)
+                self.ceilings[pair.name] = log_negatives(asked[pair.name][1]) * shares[pair.name]
+        for pair, loss in self._answers(asked):
             share = shares[pair.name]  # averaged over the anchors that have both views, of all processes
-            terms[pair.name] = pair.weight * mean(loss) * share
-            self.ceilings[pair.name] = _log_negatives(questions[pair.name][1]) * share
+            scale = pair.weight * share
+            terms[pair.name] = mean(loss) if scale == 1 else scale * mean(loss)
         if not terms:
             raise ValueError(f"no sample of this batch has both views of any pair of {self.graph}")
         return {pair.name: terms[pair.name] for pair in self.pairs if pair.name in terms}
@@ -134,34 +131,17 @@ class Objective(nn.Module):
         """The loss of each pair's anchors; pairs that choose from the same keys share one sweep over them."""
         pairs = [pair for pair in self.pairs if pair.name in questions]
         while pairs:
-            first = questions[pairs[0].name][1]
-            alike = [pair for pair in pairs if self._shares(pair, pairs[0], questions[pair.name][1], first)]
+            first = pairs[0]
+            alike = [pair for pair in pairs if pair is first or self._share(pair, first, questions)]
             asked = [questions[pair.name] for pair in alike]
-            loss = self.losses[pairs[0].name](*(asked[0] if len(asked) == 1 else _together(asked)))
+            loss = self.losses[first.name](*(asked[0] if len(asked) == 1 else together(asked)))
             yield from zip(alike, loss.split([len(query) for query, _ in asked]), strict=True)
             pairs = [pair for pair in pairs if pair not in alike]
 
-    def _shares(self, pair: Pair, other: Pair, ours: Candidates, theirs: Candidates) -> bool:
-        """Whether two pairs choose from the very same keys, by a loss without a state of its own."""
-        same = ours.keys is theirs.keys and ours.valid is theirs.valid
+    def _share(self, pair: Pair, other: Pair, questions: dict[str, Question]) -> bool:
+        """Whether two pairs choose from the same keys, by a loss without a state of its own."""
         plain = self.losses[pair.name] is softmax_loss and self.losses[other.name] is softmax_loss
-        return pair is other or (same and plain and not ours.keys.requires_grad and ours.keys.ndim == 2)
-
-    def _choices(
-        self, pair: Pair, anchor: Tensor, target: Tensor, index: Tensor, present: Present
-    ) -> tuple[Tensor, Candidates]:
-        """The anchors that have both views, and what they choose from: targets need not have the anchor's view."""
-        target = self.critics[pair.name].key(target)  # pyright: ignore[reportCallIssue]
-        has_anchor, has_target = present.get(view_of(pair.anchor)), present.get(view_of(pair.target))
-        if has_anchor is None and has_target is None:
-            return anchor, self.negatives.candidates(pair.target, target, index)
-        everyone = torch.ones_like(index, dtype=torch.bool)
-        has_anchor = everyone if has_anchor is None else has_anchor
-        has_target = everyone if has_target is None else has_target
-        rows = has_target.nonzero().squeeze(1)
-        both = has_anchor[rows].nonzero().squeeze(1)
-        candidates = self.negatives.candidates(pair.target, target[rows], index[rows])
-        return anchor[rows][both], candidates.anchors(both)
+        return plain and share_keys(questions[pair.name][1], questions[other.name][1])
 
     def _key(self, node: str, embedding: Tensor) -> Tensor:
         pair = next((pair for pair in self.pairs if pair.target == node), None)
@@ -190,35 +170,3 @@ def _warn_of_gaps(present: Present) -> None:
                 "that step; a larger batch makes it rarer",
                 stacklevel=4,
             )
-
-
-def _together(asked: list[Question]) -> Question:
-    """Questions about the same keys as one."""
-    queries, candidates = zip(*asked, strict=True)
-    match, shard = torch.cat([one.match for one in candidates]), candidates[0].shard
-    if shard is not None:
-        shard = replace(shard, chosen=torch.cat([one.shard.chosen for one in candidates if one.shard]))
-    return torch.cat(queries), replace(candidates[0], match=match, shard=shard)
-
-
-def _by_cell(anchors: Tensor, candidates: Candidates) -> Question:
-    """Anchors as vectors: every cell asks on its own, and chooses from what its sample chooses from."""
-    if anchors.ndim == 2:
-        return anchors, candidates
-    samples, cells = anchors.shape[:2]
-    rows = torch.arange(samples, device=anchors.device)[:, None].expand(-1, cells)
-    return anchors.flatten(0, 1), candidates.anchors(rows.flatten())
-
-
-def _log_negatives(candidates: Candidates) -> Tensor | float:
-    """Mean log of how many wrong choices an anchor has.
-
-    Other right choices do not count: as rivals they make the loss larger, which then proves that bound all the more.
-    """
-    if candidates.shard is not None:
-        total = candidates.shard.total
-        return math.log(max(total - 1, 1)) if isinstance(total, int) else (total - 1).clamp(min=1).log()
-    right = candidates.match.shape[1] if candidates.match.ndim == 2 else 1
-    if candidates.valid is None:
-        return math.log(max(candidates.keys.shape[-2] - right, 1))
-    return mean((candidates.valid.sum(-1, keepdim=True) - right).clamp(min=1).float().log())

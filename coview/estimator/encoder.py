@@ -31,13 +31,14 @@ class MultiViewEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     a dict of column numbers. Where nothing is said, the columns of a data frame called `view.feature` are grouped so,
     and any other array has two halves. A row of NaN is a missing view; a single NaN takes the mean of its column.
 
-    graph: "full", the name of a core view, edges, or a PairGraph.
-    output: "hidden", the last hidden layers of all views side by side; "embedding", their unit embeddings; "fused", the
-        mean direction of those that are there; "all", hidden layers and the standardised numbers themselves.
-    hidden, dim: widths of the hidden layers, and of an embedding.
-    temperature: divides the cosines. drop, noise: share of numbers hidden in training, and deviation of what is added.
-    negatives: "batch", the other samples of the batch, or "memory", all samples.
-    epochs: how often every sample is seen; None: as often as makes 600 steps, 20 times at least.
+    - `graph`: "full", the name of a core view, edges, or a PairGraph.
+    - `output`: "all", the last hidden layers of all views and the standardised numbers themselves, side by side;
+      "hidden", without the numbers; "embedding", unit embeddings; "fused", the mean direction of those that are there.
+    - `hidden`, `dim`: widths of the hidden layers, and of an embedding.
+    - `temperature` divides the cosines.
+    - `drop`, `noise`: share of numbers hidden in training, and deviation of what is added.
+    - `negatives`: "batch", the other samples of the batch, or "memory", all samples.
+    - `epochs`: how often every sample is seen; None: as often as makes 600 steps, 20 times at least.
     """
 
     def __init__(  # scikit-learn may hand anything over here, and it is looked at in `fit`
@@ -45,11 +46,11 @@ class MultiViewEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         graph="full",
         *,
         columns=None,
-        output="hidden",
-        hidden=(256,),
+        output="all",
+        hidden=(512,),
         dim=64,
         temperature=0.1,
-        drop=0.2,
+        drop=0.3,
         noise=0.0,
         negatives="batch",
         epochs=None,

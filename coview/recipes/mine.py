@@ -137,7 +137,7 @@ def recipe_text(plan: Plan) -> str:
 
 def _encoder(plan: Plan, view: Summary) -> str:
     if view.kind == "table":
-        return f"partial(MLP, inputs={view.channels}, hidden=(256,), dim={DIM}, standardise=True, drop=0.2)"
+        return f"partial(MLP, inputs={view.channels}, hidden=(512,), dim={DIM}, standardise=True, drop=0.3)"
     if plan.side == LARGE:
         return f'partial(ResNet, channels={view.channels}, depth=18, width=0.5, dim={DIM}, stem="imagenet")'
     return f"partial(SmallConv, channels={view.channels}, width=32, dim={DIM})"

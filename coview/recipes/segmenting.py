@@ -1,13 +1,13 @@
 """What is where, read from a view: a decoder on an encoder of a recipe, trained and scored on its frames."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from jaxtyping import Int, UInt8
 from torch import Tensor, nn
 
+from coview.data import Dataset
 from coview.data.rgbd import Frames
 from coview.encoders import UNet
 from coview.probes.layers import mode
@@ -43,7 +43,7 @@ def read_segments(
     recipe: Recipe,
     encoder: nn.Module,
     view: str,
-    splits: dict[str, Frames],
+    splits: Mapping[str, Dataset],
     *,
     epochs: int,
     frozen: bool = True,
@@ -73,7 +73,7 @@ def read_segments(
     return Reading(unet, scored, recipe, view, test)
 
 
-def usable(frames: Any, view: str) -> Frames:
+def usable(frames: Dataset, view: str) -> Frames:
     """The frames that have a view and segments; of the fields, those that the two need."""
     if not isinstance(frames, Frames) or "segment" not in frames.fields:
         raise ValueError(f"dataset '{frames.name}' has no segments: frames need label/ to be segmented")

@@ -14,6 +14,7 @@ from coview.reports.tables import Cell, Table
 from coview.reports.widgets import Curves, Pairs
 
 Number = int | float
+FEW = 16  # fields that are shown at once; more are folded
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def _group_row(
     seeds = {json.dumps(run.recipe.get("fields", {}).get("seed")) for run in group}
     columns = ([row[name] for row in numbers if name in row] for name in names)
     cells = (_mean_and_spread(values, len(group)) for values in columns)
-    return (name, group[0].recipe.get("recipe"), len(seeds), *cells)
+    recipe = str(group[0].recipe.get("recipe") or "").rpartition("/")[2]  # of a file, its own name
+    return (name, recipe or None, len(seeds), *cells)
 
 
 def _numbers(run: Run) -> dict[str, Number]:
@@ -186,14 +188,17 @@ def report_page(runs: Sequence[Run], looks: Mapping[Path, Sequence[Part]] | None
     return page(f"coview: {title}", parts)
 
 
-def _fields_that_differ(runs: Sequence[Run]) -> Table:
-    """The fields of the recipes that are not the same in all runs."""
+def _fields_that_differ(runs: Sequence[Run]) -> Table | Folded:
+    """The fields of the recipes that are not the same in all runs; folded where they are many."""
     recipes = [{"recipe": _show_field(run.recipe.get("recipe"))} | _fields(run) for run in runs]
     names = dict.fromkeys(name for recipe in recipes for name in recipe)
     rows = [(name, *(recipe.get(name) for recipe in recipes)) for name in names]
     differing = tuple(row for row in rows if len(set(row[1:])) > 1)
     note = "" if differing else "All runs have the same recipe and the same fields."
-    return Table("Recipe fields", ("field", *(run.name for run in runs)), differing, note=note)
+    head = ("field", *(run.name for run in runs))
+    if len(differing) > FEW:
+        return Folded(f"{len(differing)} fields of the recipes", Table("", head, differing))
+    return Table("Recipe fields", head, differing, note=note)
 
 
 def _fields(run: Run) -> dict[str, str]:

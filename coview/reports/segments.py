@@ -14,6 +14,7 @@ from coview.reports.look import QUIET, bare_axes, blank_figure, house_look, shor
 ROWS = ("picture", "truth", "said")
 WIDTH, GAP, NAMES, TOP, LINE, ACROSS = 1.5, 0.06, 0.75, 0.45, 0.2, 7  # inches; names of classes in a line
 VOID = (0.86, 0.87, 0.9)
+OPAQUE = 0.7  # how much of a colour hides the picture that it is laid over
 
 
 def segment_colours(classes: int) -> np.ndarray:
@@ -34,12 +35,11 @@ def segment_sheet(
     names: Sequence[str],
     title: str = "",
 ) -> Figure:
-    """A column a sample; `names` are those of the classes, with void as the first."""
+    """A column a sample, segments laid over its picture; `names` are those of the classes, with void as the first."""
     colours = segment_colours(len(names) - 1)
-    rows = [
-        pictures.permute(0, 2, 3, 1).cpu().numpy(),
-        *(colours[one[:, 0].cpu().long()] for one in (truth, said)),
-    ]
+    plain = pictures.permute(0, 2, 3, 1).cpu().numpy() / 255
+    grey = (1 - OPAQUE) * plain.mean(-1, keepdims=True)
+    rows = [plain, *(OPAQUE * colours[one[:, 0].cpu().long()] + grey for one in (truth, said))]
     tall = WIDTH * pictures.shape[2] / pictures.shape[3]
     shown: list[int] = sorted(set(truth.unique().tolist()) | set(said.unique().tolist()))
     foot = 0.25 + LINE * -(-len(shown) // ACROSS)

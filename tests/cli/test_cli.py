@@ -290,6 +290,20 @@ def test_probe_on_augmented_samples(run, trained):
     assert f"{record['accuracy']:.1f}" in said.out
 
 
+def test_segments_on_the_page_of_a_report(run, trained, tmp_path):
+    """Of frames, when they are asked for; of other data it is said that there are none."""
+    small = {"data.samples": 24, "batch_size": 8, "steps": 1, "compile": False, "encoders.L.make.width": 0.1}
+    settings = [word for name, value in small.items() for word in ("--set", f"{name}={value}")]
+    assert run("train", "nyu_one@scenes", "--run", tmp_path / "frames", *settings).code == 0
+    page = tmp_path / "report.html"
+    both = (tmp_path / "frames", trained)
+    assert run("report", *both, "--samples", "0", "--segments", "1", "--out", page).code == 0
+    text = page.read_text()
+    assert "Segments read from L" in text
+    assert text.count("data:image/png") == 1
+    assert "has no segments: frames need label/" in text
+
+
 def test_probes_on_the_page_of_a_report(run, trained, tmp_path):
     run("probe", trained, "--kind", "all", "--view", "sound")
     assert run("report", trained, "--out", tmp_path / "report.html").code == 0

@@ -174,6 +174,7 @@ def test_senseless_descents_are_refused(change: dict, message: str):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 @pytest.mark.parametrize("descent", [PAPER_SGD, PAPER_ADAM, replace(PAPER_SGD, batch_norm=True)])
 def test_no_step_waits_for_the_device(descent: Descent):
     features, label = (one.cuda() for one in cloud())

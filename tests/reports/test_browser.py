@@ -87,6 +87,9 @@ def test_everything_is_drawn(opened):
     assert pixels(opened, "curves")["count"] > 2000
     assert pixels(opened, "samples")["count"] > 300
     assert opened.locator("table.pairs button").count() == 4
+    assert (
+        opened.locator('.widget[data-kind="samples"]').get_attribute("data-sample") == "1"
+    )  # the first lacks ab
     width = opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert width <= 0  # nothing sticks out at the side
 
@@ -126,6 +129,17 @@ def test_a_sample_shows_its_neighbours_and_they_can_be_clicked(opened):
     near.nth(1).click()
     assert int(explorer.get_attribute("data-sample")) != sample
     assert explorer.locator(".panel h3").inner_text() != first
+
+
+def test_all_samples_are_shown_in_the_view_that_is_chosen(opened):
+    explorer = opened.locator('.widget[data-kind="samples"]')
+    assert explorer.locator(".contact .image").count() == 17
+    assert explorer.locator(".contact .missing").count() == 0
+    explorer.locator(".controls").last.get_by_role("button", name="ab", exact=True).click()
+    assert explorer.locator(".contact .image").count() == 17
+    assert explorer.locator(".contact .missing").count() == 5  # every fourth lacks it
+    explorer.locator(".contact .tile:has(.image:not(.missing))").nth(5).click()
+    assert explorer.locator(".tiles.own .tile[aria-pressed=true]").inner_text() == "ab"
 
 
 def test_a_dot_on_the_map_is_a_sample(opened):

@@ -201,6 +201,15 @@ def test_the_report_shows_what_differs_and_every_run(tmp_path):
     assert "2 runs compared" in html
 
 
+def test_many_fields_that_differ_are_folded_and_a_recipe_in_a_file_goes_by_its_name(tmp_path):
+    fields = {f"part{n}": n for n in range(20)}
+    one = read_run(make_run(tmp_path / "one", [row(1, 2.0)], seed=0, **fields))
+    other = read_run(make_run(tmp_path / "other", [row(1, 2.0)], recipe="/home/me/mine.py:mine", seed=0))
+    html = report_page([one, other])
+    assert "<summary>21 fields of the recipes</summary>" in html
+    assert [line[1] for line in compare([one, other]).rows] == ["demo", "mine.py:mine"]
+
+
 def test_a_report_of_one_run_and_of_none(tmp_path):
     html = report_page([read_run(make_run(tmp_path / "only", [row(1, 2.0)], seed=0))])
     assert "Recipe demo" in html

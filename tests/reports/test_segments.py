@@ -24,4 +24,6 @@ def test_truth_and_what_was_said_have_the_same_colours():
     assert np.allclose(shown[2], shown[5])
     assert np.allclose(shown[3], shown[4])
     assert not np.allclose(shown[2], shown[3])
+    bright = segment_sheet(pictures + 200, truth, said, names=NAMES).axes[2].get_images()[0].get_array()[3, 4]
+    np.testing.assert_allclose(bright - shown[2], 0.3 * 200 / 255)  # the picture shines through
     assert [one.get_text() for one in figure.legends[0].get_texts()] == ["wall", "floor"]

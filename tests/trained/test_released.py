@@ -15,7 +15,7 @@ DEEP = {"counts": (3, 4, 6, 3), "bottleneck": True}
 NETWORKS = {
     "alexnet": (partial(alexnet_half, dim=17), 224),
     "resnet18 of half width": (partial(resnet, base=32, dim=19, **BASIC), 96),
-    "resnet50": (partial(resnet, base=64, dim=19, **DEEP), 64),
+    "resnet50 of quarter width": (partial(resnet, base=16, dim=19, **DEEP), 64),
     "resnet34": (partial(resnet, counts=(3, 4, 6, 3), base=8, bottleneck=False), 64),
 }
 
@@ -26,7 +26,7 @@ NETWORKS = {
         ("alexnet", "encoder.module."),
         ("alexnet", ""),
         ("resnet18 of half width", "module."),
-        ("resnet50", "encoder.module."),
+        ("resnet50 of quarter width", "encoder.module."),
         ("resnet34", "encoder."),
     ],
 )

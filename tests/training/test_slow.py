@@ -61,7 +61,7 @@ def test_a_run_that_was_stopped_is_the_run_that_was_not(name, tmp_path):
 def started(recipe):
     """A run before its first step, and a batch of two crops."""
     fabric = make_fabric(recipe)
-    data = recipe.data("train")
+    data = recipe.data("train").to(fabric.device)
     training = prepare(recipe, data, fabric)
     sample = augmented(
         data.fetch(torch.arange(recipe.batch_size)), recipe.augment, training.generator, crops=2
@@ -74,7 +74,7 @@ def started(recipe):
 def linear(recipe):
     """Without batch norm, so that what is computed twice says the same."""
     plain = {name: partial(nn.Linear, size, 11) for name, size in SIZES.items()}
-    return replace(recipe, encoders=plain, probe_layer="embedding")
+    return replace(recipe, encoders=plain, probe_layer="embedding", precision="32-true")
 
 
 def softmax_by_hand(anchors, keys, memory=None, temperature=0.1):
@@ -92,7 +92,7 @@ def test_anchors_are_of_the_first_crop_and_keys_of_the_slow_copies(crops):
     with torch.no_grad():  # copies that differ from the encoders
         for parameter in slow.copies.parameters():
             parameter.add_(torch.randn_like(parameter))
-    other = torch.randn(7, 11)
+    other = torch.randn(7, 11, device=training.fabric.device)
     training.objective.remember(dict.fromkeys(SIZES, other), torch.arange(50, 57))
     before = copy.deepcopy(slow.copies.state_dict())
     keys = slow(batch.views if crops == 1 else batch.second)

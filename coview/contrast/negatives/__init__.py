@@ -19,7 +19,9 @@ __all__ = ["Apart", "Bank", "InBatch", "Negatives", "Patches", "Queue", "Sharded
 class Negatives(Protocol):
     """Anything that offers candidates for a target node, and may remember a batch once it has been scored.
 
-    Targets are embeddings [B D]; those that also take cells [B P D] have an attribute `cells` that is true.
+    Targets are embeddings [B D]; those that also take cells [B P D] have an attribute `cells` that is true. Those with
+    a true `settled` offer the same to all who ask about a target in a step, and are asked once; with a true `steady`
+    they never look at what is there, and a step can be recorded as a CUDA graph.
     """
 
     def candidates(self, target: str, embedding: Tensor, index: Tensor) -> Candidates: ...

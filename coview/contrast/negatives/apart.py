@@ -10,7 +10,7 @@ from coview.types import Candidates, Embeddings, Present
 class Apart(nn.Module):
     """Candidates: the current embeddings of the target view, of the anchor's own sample and of other groups alone."""
 
-    steady = True
+    steady = settled = True
 
     def __init__(self, group: Int[Tensor, "N"]) -> None:
         super().__init__()

@@ -57,6 +57,11 @@ class Bank(nn.Module):
         self.register_load_state_dict_post_hook(lambda bank, _: bank._note_gaps())
 
     @property
+    def settled(self) -> bool:
+        """Whether it offers the same candidates for a target however often it is asked."""
+        return self.draw == "all"
+
+    @property
     def steady(self) -> bool:
         """Whether a step needs no look at what is there: then it can be captured as a CUDA graph."""
         return not self._gaps

@@ -11,7 +11,7 @@ from coview.types import Candidates, Embeddings, Present
 class InBatch(nn.Module):
     """Candidates: the current embeddings of the target view, of all processes, with their gradient."""
 
-    steady = True
+    steady = settled = True
 
     def candidates(self, target: str, embedding: Float[Tensor, "B D"], index: Int[Tensor, "B"]) -> Candidates:
         keys, first = processes.gather_keys(embedding)

@@ -16,7 +16,7 @@ class Patches(nn.Module):
     """
 
     cells = True
-    steady = True
+    steady = settled = True
 
     def __init__(self, same_image: bool = False) -> None:
         super().__init__()

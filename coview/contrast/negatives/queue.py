@@ -19,7 +19,7 @@ class Queue(nn.Module):
     `precision`, as those of a bank.
     """
 
-    steady = True
+    steady = settled = True
 
     def __init__(self, views: Sequence[str], size: int, dim: int, *, precision: str = "auto") -> None:
         super().__init__()

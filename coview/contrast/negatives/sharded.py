@@ -53,6 +53,8 @@ class ShardedBank(nn.Module):
             self.register_buffer(f"state_{view}", states, persistent=False)
         self._note_gaps(self.views)
 
+    settled = True
+
     @property
     def held(self) -> int:
         """Rows of a view in this process."""

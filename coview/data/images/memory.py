@@ -1,6 +1,5 @@
 """Pictures in files: read into memory where they fit and have one size, else left to stream from the disk."""
 
-import os
 from dataclasses import replace
 from functools import partial
 
@@ -28,8 +27,6 @@ def load(
 
     With `side` each becomes the square in its middle, so many pixels wide, and all have one size.
     """
-    workers = max(stream.workers, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
-    stream = replace(stream, workers=workers)
     if side is not None:
         stream = replace(stream, decoders={"rgb": partial(decode_square, side=side)})
     sizes = {(side, side)} if side is not None else picture_sizes(stream)

@@ -67,7 +67,7 @@ def _views(place: Path, notes: list[str]) -> dict[str, Files]:
         if others:
             strange.append(f"{folder.name}/ ({_kinds(others)})")
     if not views:
-        found = f"found {', '.join(strange)}" if strange else "it has no folders with files"
+        found = f"found {', '.join(strange)}" if strange else _bare(place)
         raise ValueError(
             f"{place} has no views: wanted a folder for each view, {found}; files of these types can be read: "
             f"{' '.join(SUPPORTED)}"
@@ -77,6 +77,14 @@ def _views(place: Path, notes: list[str]) -> dict[str, Files]:
             f"left aside, not of a type that can be read ({' '.join(SUPPORTED)}): {', '.join(strange)}"
         )
     return views
+
+
+def _bare(place: Path) -> str:
+    """What a folder has that holds no folders with files."""
+    loose = [one for one in place.iterdir() if one.suffix.lower() in SUPPORTED]
+    if not loose:
+        return "it has no folders with files"
+    return "1 file there lies in none" if len(loose) == 1 else f"{len(loose):,} files there lie in none"
 
 
 def _of_parts(parts: list[Path], notes: list[str]) -> dict[str, Files]:
@@ -121,7 +129,7 @@ def _labels(place: Path, samples: tuple[str, ...], notes: list[str]) -> dict:
     if file is None:
         return {}
     rows = read_rows(file)
-    key = sample_column(rows) or next(iter(rows))
+    key = sample_column(rows, file) or next(iter(rows))
     wanted = {name.lower(): name for name in rows if name != key}
     if "label" not in wanted and len(wanted) == 1 and "split" not in wanted:
         wanted = {"label": next(iter(wanted.values()))}

@@ -123,7 +123,8 @@ def numbered_labels(
     known = [word for word in words if word is not None]
     classes = _in_order(set(known))
     if len(classes) < 2 or len(classes) > min(MOST_CLASSES, len(known) / 2):
-        return None, (), [f"the labels in {place} have {len(classes)} different values: nothing to probe"]
+        values = "1 value" if len(classes) == 1 else f"{len(classes)} different values"
+        return None, (), [f"the labels in {place} have {values}: nothing to probe"]
     number = {word: index for index, word in enumerate(classes)}
     label = np.array([UNKNOWN if word is None else number[word] for word in words])
     gaps = len(words) - len(known)

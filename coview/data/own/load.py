@@ -111,9 +111,10 @@ def _read_all(name: str, paths: list[Path | None], other: Path, decode: Decoder)
     if broken and not good:
         raise ValueError(f"no file of view '{name}' can be read: {broken[0]}")
     if broken:
+        files = "1 file" if len(broken) == 1 else f"{len(broken):,} files"
         more = f" and {len(broken) - NAMED:,} more" if len(broken) > NAMED else ""
         warnings.warn(
-            f"{len(broken):,} files of view '{name}' cannot be read and count as missing: "
+            f"{files} of view '{name}' cannot be read and {'counts' if len(broken) == 1 else 'count'} as missing: "
             f"{', '.join(broken[:NAMED])}{more}",
             stacklevel=4,
         )

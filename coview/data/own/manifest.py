@@ -1,6 +1,7 @@
 """A table that names the views: CSV or Parquet, a column per view with paths of files or with numbers."""
 
 import csv
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from coview.data.own.found import (
 from coview.data.own.readers import SUPPORTED
 
 TABLES = (".csv", ".tsv", ".parquet")
-SAMPLE = ("sample", "stem", "id", "name", "file", "filename")
+SAMPLE = ("sample", "stem", "id", "name")  # a column called so names the samples, and is no view
+FILE = ("file", "filename")  # and one of these may, where there is none
 MISSING = ("", "na", "nan", "null", "none")
 
 Rows = Mapping[str, Sequence[Any]]
@@ -31,8 +33,8 @@ def find_manifest(file: Path, *, alone: bool = False) -> Found:
     """The views that a table names. Columns `view.feature` belong together; paths are as seen from the table."""
     rows = read_rows(file)
     called = {name.lower(): name for name in rows}
-    key = sample_column(rows)
-    special = {called[kind] for kind in ("label", "split") if kind in called} | ({key} if key else set())
+    key = sample_column(rows, file)
+    special = {called[kind] for kind in ("label", "split", *SAMPLE) if kind in called} | {key}
     grouped: dict[str, list[str]] = {}
     for name in rows:
         if name not in special:
@@ -47,6 +49,7 @@ def find_manifest(file: Path, *, alone: bool = False) -> Found:
     samples = _samples(rows, key, file)
     check_views(columns, file, samples, alone=alone)
     notes = renamed(safe)
+    notes += [f"column '{name}' is left aside" for name in rows if name.lower() in SAMPLE and name != key]
     label, classes, more = None, (), []
     if "label" in called:
         words = [None if value is None else _word(value) for value in rows[called["label"]]]
@@ -63,10 +66,23 @@ def read_rows(file: Path) -> Rows:
     return rows
 
 
-def sample_column(rows: Rows) -> str | None:
-    """The column that names the samples, if one is called so and every row has another name."""
+def sample_column(rows: Rows, file: Path) -> str | None:
+    """The column that names the samples, if one is called so; each row needs a name of its own there."""
     named = [name for name in rows if name.lower() in SAMPLE]
-    return next((name for name in named if len(set(map(str, rows[name]))) == len(rows[name])), None)
+    others = [name for name in rows if name.lower() in FILE]
+    found = next((name for name in (*named, *others) if not _doubled(rows[name])), None)
+    if found is None and named:
+        double = _doubled(rows[named[0]])[0]
+        what = (
+            "leaves a sample without a name" if double is None else f"names sample '{double}' more than once"
+        )
+        raise ValueError(f"{file} {what} (column '{named[0]}'): wanted is one row a sample, each with a name")
+    return found
+
+
+def _doubled(names: Sequence[Any]) -> list[Any]:
+    """Names that are missing, or stand there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1 or name is None]
 
 
 def _read_csv(file: Path) -> Rows:

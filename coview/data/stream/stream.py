@@ -1,5 +1,6 @@
 """A dataset in files: workers read, JPEGs are decoded on the device where it can, the next batches are on their way."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -23,6 +24,8 @@ from coview.types import Sample
 Opener = Callable[[Any], Data | Tensor]
 """From what `files` holds for a field of a sample to the bytes of its file, or to what they would be decoded to."""
 
+READERS = 4  # threads that only read; more get into each other's way, as in Python one runs at a time
+
 Row = dict[str, Tensor | Jpeg | Exception]
 """What a worker found for a sample, by field; an exception where a file is broken."""
 
@@ -43,7 +46,7 @@ class Stream:
     _: KW_ONLY
     decoders: Mapping[str, Decoder] = field(default_factory=dict)
     device: torch.device = torch.device("cpu")
-    workers: int = 8  # threads that read
+    workers: int | None = None  # threads that read; None: few, or if they also decode, one for each core
     ahead: int = 2  # batches in the making while one is used
     opener: Opener = read_file
     alike: bool = False  # every field has one shape throughout; only then may maps of a sample differ in size
@@ -108,7 +111,9 @@ class Stream:
 
         read = partial(self._read, wait=together is not None)
         numbers = (self._numbers(index) for index in batches)
-        with closing(made_ahead(numbers, read, assemble, workers=self.workers, ahead=self.ahead)) as made:
+        decoding = together is None or bool(self.decoders)
+        workers = self.workers or (max(READERS, os.cpu_count() or 1) if decoding else READERS)
+        with closing(made_ahead(numbers, read, assemble, workers=workers, ahead=self.ahead)) as made:
             for sample, event in made:
                 if sample is not None:
                     yield beside.arrive(sample, event)
@@ -200,5 +205,6 @@ def _check_settings(stream: Stream) -> None:
             )
     if EXTENT in stream.files:
         raise ValueError(f"a field cannot be called '{EXTENT}': that one tells the sizes of pictures")
-    if min(stream.workers, stream.ahead) < 1:
-        raise ValueError(f"workers and ahead count from 1, got {stream.workers} and {stream.ahead}")
+    for name in ("workers", "ahead"):
+        if (count := getattr(stream, name)) is not None and count < 1:
+            raise ValueError(f"{name} counts from 1, got {count}")

@@ -10,6 +10,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from coview.data.stream.nvjpeg import BACKENDS, Batched, NvJpeg, loaded_library
 from coview.data.stream.picture import BROKEN, RGB, SIDE, Data, Decoder, as_tensor, torchvision_operators
 
 # Markers in a JPEG: the start of its pixels, their end, how they are stored, and in which colours.
@@ -45,7 +46,31 @@ def device_decoder(device: torch.device) -> Together | None:
             stacklevel=2,
         )
         return None
-    return decode
+    return _batched(device, decode) or decode
+
+
+def _batched(device: torch.device, otherwise: Together) -> Together | None:
+    """The same, faster, if a trial gives the same pictures."""
+    path = loaded_library()
+    if path is None:
+        return None
+    trial = BytesIO()
+    ramp = Image.linear_gradient("L")
+    Image.merge("RGB", [ramp, ramp.rotate(90), ramp.rotate(180)]).save(trial, "JPEG", quality=90)
+    jpegs = [as_tensor(trial.getvalue())] * 3
+    for backend in BACKENDS:
+        try:
+            with torch.cuda.device(device):
+                found = Batched(NvJpeg(path, backend), device, otherwise)
+            if found.library.size(jpegs[0]) == ramp.size and all(map(_alike, found(jpegs), otherwise(jpegs))):
+                return found
+        except (AttributeError, OSError, RuntimeError):
+            continue
+    return None
+
+
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and bool((one.float() - other.float()).abs().mean() < 3)
 
 
 def goes_together(data: Data, pixels: int, side: int = SIDE) -> bool:

@@ -1,5 +1,10 @@
 // Samples: a map of all embeddings, and for the one that was clicked whom it finds in every other view.
 
+// The first of those of which there is most to show.
+function fullest(all, count) {
+  return all.reduce((best, one) => (count(one) > count(best) ? one : best), all[0]);
+}
+
 KINDS.samples = (holder, data) => {
   const HEIGHT = 420;
   const state = {
@@ -7,7 +12,7 @@ KINDS.samples = (holder, data) => {
     by: data.classes.length ? "label" : "view",
     views: new Set(data.views),
     sample: 0,
-    from: data.views[0],
+    from: fullest(data.views, (view) => data.present[view].reduce((sum, one) => sum + one, 0)),
   };
   let places = [];
   let hover = null;
@@ -27,6 +32,8 @@ KINDS.samples = (holder, data) => {
 
   const labelOf = (sample) => (data.label.length && data.label[sample] >= 0 ? data.classes[data.label[sample]] : "");
   const has = (sample, view) => data.present[view][sample] === 1;
+
+  const ending = (name) => (name.length > 7 ? `…${name.slice(-5).trim()}` : name); // names of files differ at their end
 
   function image(sample, view) {
     if (!has(sample, view)) return element("span", { class: "image missing" });
@@ -167,16 +174,16 @@ KINDS.samples = (holder, data) => {
     build();
   }
 
-  function sheet() {
+  function sheet(view) {
     const order = data.names.map((_, at) => at);
     if (data.label.length) order.sort((a, b) => data.label[a] - data.label[b] || a - b);
-    const view = state.from;
-    const tiles = order.map((sample) => tile(sample, view, labelOf(sample) || data.names[sample]));
-    contact.replaceChildren(element("h4", { class: "hint" }, "All samples of this page; click one"), element("div", { class: "tiles contact" }, ...tiles));
+    const tiles = order.map((sample) => tile(sample, view, labelOf(sample) || ending(data.names[sample])));
+    const views = data.views.map((one) => chip(one, one === view, () => sheet(one)));
+    contact.replaceChildren(controls("all samples of this page, in", ...views), element("div", { class: "tiles contact" }, ...tiles));
   }
 
   darkness.addEventListener("change", build);
   build();
-  pick(0, state.from);
-  sheet();
+  pick(fullest(data.names.map((_, sample) => sample), (sample) => data.views.filter((view) => has(sample, view)).length), state.from);
+  sheet(state.from);
 };

@@ -180,3 +180,6 @@ def test_nothing_there(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="it has no folders with files"):
         find(tmp_path / "empty")
+    save(tmp_path / "empty/1.png", picture(1))
+    with pytest.raises(ValueError, match="wanted a folder for each view, 1 file there lies in none"):
+        find(tmp_path / "empty")

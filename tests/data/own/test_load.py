@@ -64,7 +64,7 @@ def test_broken_files_are_gaps(tmp_path):
     place = sensors(tmp_path, 9, gaps=False)
     (place / "heat/0002.tif").write_bytes(b"oh")
     with pytest.warns(
-        UserWarning, match=r"1 files of view 'heat' cannot be read and count as missing: .*0002.tif"
+        UserWarning, match=r"1 file of view 'heat' cannot be read and counts as missing: .*0002.tif"
     ):
         data = own_data("all", path=place)
     assert data.present["heat"].tolist() == [n != 2 for n in range(9)]

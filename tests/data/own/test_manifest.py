@@ -55,6 +55,13 @@ def test_a_folder_with_a_manifest_is_read_by_it(tmp_path):
     assert list(find(tmp_path).columns) == ["photo", "heat"]
 
 
+def test_only_one_column_names_the_samples_and_none_of_them_is_a_view(tmp_path):
+    found = find(table(tmp_path, "name,id,left,right\nx,5,1,2\nx,7,3,4\ny,8,5,6\n"))
+    assert found.samples == ("5", "7", "8")
+    assert list(found.columns) == ["left", "right"]
+    assert found.notes == ("column 'name' is left aside",)
+
+
 def test_parquet_with_lists(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -92,6 +99,11 @@ def test_parquet_with_lists(tmp_path):
         ("left,photo\n1,shots/1.png\n2,shots/x.txt\n", "names x.txt: only .* can be read"),
         ("left,right\n1,\n2,\n", "view 'right' of .* is empty"),
         ("left,right\n1,\n,2\n", "view 'left' shares no sample"),
+        (
+            "id,left,right\n7,1,2\n7,3,4\n",
+            r"names sample '7' more than once \(column 'id'\): wanted is one row",
+        ),
+        ("stem,left,right\na,1,2\n,3,4\n", "leaves a sample without a name"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path, text, words):
