@@ -14,6 +14,7 @@ import numpy as np
 from coview.files import in_a_line, limit
 
 LARGEST = limit("COVIEW_BYTES", 2**36)  # of an array; more are refused
+BOMB = limit("COVIEW_BYTES", 2**30)  # more is refused of an array that was packed to a hundredth of it
 RAISE = ": COVIEW_BYTES=... raises what is allowed"
 MAGIC = b"\x93NUMPY"  # how a `.npy` file begins
 PLAIN = "biufcUS"  # kinds of values: numbers and texts, no Python objects
@@ -76,8 +77,9 @@ def read_npz(source: str | PathLike[str] | bytes, *, largest: int = LARGEST) -> 
         with zipfile.ZipFile(BytesIO(source) if isinstance(source, bytes) else source) as archive:
             members = [one for one in archive.infolist() if one.filename.endswith(".npy")]
             for one in members:
-                if one.file_size > largest:
-                    raise ValueError(f"array '{one.filename[:-4]}' is more than {largest:,} bytes{RAISE}")
+                most = largest if one.file_size <= 100 * one.compress_size else min(BOMB, largest)
+                if one.file_size > most:
+                    raise ValueError(f"array '{one.filename[:-4]}' is more than {most:,} bytes{RAISE}")
             return {one.filename[:-4]: _member(archive, one, largest) for one in members}
     except (FileNotFoundError, ValueError):
         raise

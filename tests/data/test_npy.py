@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.io
 
+from coview.data import npy
 from coview.data.npy import read_mat, read_npy, read_npz
 
 
@@ -59,6 +60,16 @@ def test_archives_of_arrays(tmp_path):
         read_npz(tmp_path / "bomb.npz", largest=1000)
     with pytest.raises(ValueError, match="not a NumPy archive"):
         read_npz(b"PK hello")
+
+
+def test_what_is_packed_too_well_is_a_bomb(tmp_path, monkeypatch):
+    monkeypatch.setattr(npy, "BOMB", 70_000)
+    np.savez_compressed(tmp_path / "zeros.npz", a=np.zeros(90_000))
+    with pytest.raises(ValueError, match="array 'a' is more than 70,000 bytes: COVIEW_BYTES"):
+        read_npz(tmp_path / "zeros.npz")
+    numbers = np.random.default_rng(0).normal(size=90_000)
+    np.savez_compressed(tmp_path / "numbers.npz", a=numbers)
+    assert np.array_equal(read_npz(tmp_path / "numbers.npz")["a"], numbers)
 
 
 def test_an_array_that_unpacks_to_more_than_it_claims(tmp_path):
