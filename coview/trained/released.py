@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from coview.encoders import ResNet, imagenet_half
+from coview.files import in_a_line
 from coview.trained.model import Model
 from coview.training import describe
 from coview.views import centre_crop, chroma, lightness
@@ -64,9 +65,7 @@ def _load(file: Path) -> dict[str, Any]:
         with torch.serialization.safe_globals([argparse.Namespace]):
             stored = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # of torch, for bytes that are none of its own
-        raise ValueError(
-            f"{file} cannot be read as weights of PyTorch: {str(error).splitlines()[0]}"
-        ) from error
+        raise ValueError(f"{file} cannot be read as weights of PyTorch: {in_a_line(error)}") from error
     if not isinstance(stored, dict):
         raise ValueError(f"{file} should hold a dictionary of weights, came: {type(stored).__name__}")
     return stored
