@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -21,11 +21,10 @@ Watch = Callable[[str], AbstractContextManager[Observer | None]]
 """Opens a display under a title, and gives what training is to tell it."""
 
 
-def carry_out(jobs: Sequence[Job], tell: Tell, watch: Watch, after: Callable[[], None]) -> None:
+def carry_out(jobs: Iterable[Job], tell: Tell, watch: Watch, after: Callable[[], None]) -> None:
     """Every run in turn; `after` is called when one is over, whichever way it ended."""
     before = None
-    for number, job in enumerate(jobs, start=1):
-        tell(f"[{number}/{len(jobs)}] {job.name}, in {job.folder}")
+    for job in jobs:
         if job.recipe.compile and before is not None and shape(job) != before:
             torch._dynamo.reset()  # it keeps few variants of a function, and then compiles none
         before = shape(job)

@@ -117,4 +117,16 @@ def test_several_processes_are_refused(run, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     code, _, err = run(f"{STUDY}:toys")
     assert code == 2
-    assert "start one process each with other --seeds or --rows" in err
+    assert "leave torchrun out, and say --at-once 8" in err
+
+
+def test_two_processes_share_the_runs(run, tmp_path):
+    where = ("--runs", tmp_path / "here", "--out", tmp_path / "out")
+    code, out, _ = run(f"{STUDY}:toys", "--rows", "random", "--seeds", "7,3", *where, "--at-once", "2")
+    assert code == 0
+    assert "[2/2] random, seed 3, in " in out
+    assert "random, seed 7: kNN " in out
+    record = json.loads((tmp_path / "out/result.json").read_text())
+    assert "--at-once" not in record["command"]  # it changes nothing
+    code, out, _ = run(f"{STUDY}:toys", "--rows", "random", "--seeds", "7,3", *where, "--plan")
+    assert "Nothing is left to run." in out
