@@ -23,6 +23,7 @@ from coview.studies.plan import Plan, make_plan, slug
 from coview.studies.study import Place
 from coview.studies.table import failures_of, short_table, verdicts_of
 from coview.studies.write import write_results
+from coview.training import Stopped
 from coview.training.machine import machine_name
 from coview.training.progress import Observer
 
@@ -65,7 +66,7 @@ def list_studies(console: Console) -> None:
 def reproduce(
     wanted: Wanted, console: Console, *, only_plan: bool = False, at_once: int = 1, serving: bool = False
 ) -> int:
-    """Say what will run, run what is left, and write what came out; 1 if a run failed, 130 if it was stopped."""
+    """Say what will run, run what is left, and write what came out; 1 if a run failed, 130 or 75 if it was stopped."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ValueError("a study starts its own processes: leave torchrun out, and say --at-once 8")
     study = find_study(wanted.study)
@@ -100,7 +101,7 @@ def _run(plan: Plan, out: Path, wanted: Wanted, console: Console, at_once: int) 
             pace = read_pace(plan.jobs)
             tell(f"{len(plan.todo)} to go, time {_about([pace.seconds_left(job) for job in plan.todo])}")
 
-    stopped = False
+    stopped = None
     try:
         if at_once > 1:
             process = [sys.executable, "-m", *wanted.command(), "--serve"]
@@ -108,14 +109,17 @@ def _run(plan: Plan, out: Path, wanted: Wanted, console: Console, at_once: int) 
         else:
             carry_out(_numbered(plan.todo, tell), tell, lambda title: _watching(console, title), after)
     except KeyboardInterrupt:
-        stopped = True
+        stopped = 130
+    except Stopped as error:
+        stopped = error.exit_code
+        tell(str(error).replace("with --resume", "with the same command"))
     lines = write_results(plan, out, command)
     console.print(short_table(plan, lines).rich())
     for words, verdict in verdicts_of(plan, lines):
         tell(f"{words}: {verdict}")
     tell(f"Written: {out}/table.md, figure.png and result.json")
-    if stopped:
-        return 130
+    if stopped is not None:
+        return stopped
     return 1 if any(job.row.name in plan.chosen for job, _ in failures_of(plan)) else 0
 
 

@@ -22,6 +22,7 @@ def share_out(
 ) -> None:
     """Every run, so many at a time; `command` starts a process that does as `serve` does."""
     crew = Crew(jobs, command, count, tell, after)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # both are passed on as an interrupt
     threads = [Thread(target=crew.work, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
@@ -33,6 +34,8 @@ def share_out(
         for thread in threads:
             thread.join()
         raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def serve(jobs: Sequence[Job]) -> None:

@@ -12,6 +12,7 @@ from coview.recipes.measure import open_run
 from coview.studies.job import Job, spell
 from coview.studies.pace import shape, training_seconds, usual_rate
 from coview.studies.subject import Subject
+from coview.training import Stopped
 from coview.training.checkpoint import checkpoints
 from coview.training.progress import Observer
 from coview.training.state import build_encoders
@@ -33,6 +34,8 @@ def carry_out(jobs: Iterable[Job], tell: Tell, watch: Watch, after: Callable[[],
                 job.note(failed=None)
             train(job, watch)
             measure(job, tell)
+        except Stopped:  # whoever asked means all of them
+            raise
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             job.folder.mkdir(parents=True, exist_ok=True)

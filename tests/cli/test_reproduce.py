@@ -1,6 +1,8 @@
 """`coview reproduce`: the list, the plan, what is written, and what wrong use gets."""
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -91,6 +93,28 @@ def test_stopped_it_says_that_the_same_command_goes_on(run, monkeypatch):
     assert Path("results/toys-tables/table.md").is_file()
     _, out, _ = run(f"{STUDY}:toys", "--rows", "five", "--seeds", "1", "--plan")
     assert "0 of 1 done, 1 begun" in out
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_asked_to_stop_it_saves_and_begins_no_other_run(run, monkeypatch, number):
+    asked = []
+
+    def ask(live, row):
+        if not asked:  # a second SIGINT would not wait
+            asked.append(row)
+            os.kill(os.getpid(), number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("coview.cli.live.LiveTraining.observe", ask)
+        code, out, _ = run(f"{STUDY}:toys", "--rows", "negatives", "--seeds", "1")
+    assert code == 75
+    assert f"stopped by {number.name} after step" in out
+    assert "go on with the same command" in out
+    assert "failed" not in out
+    _, out, _ = run(f"{STUDY}:toys", "--rows", "negatives", "--seeds", "1", "--plan")
+    assert "0 of 1 done, 1 begun" in out
+    assert "failed" not in out
+    assert len(list(Path("runs/toys/tables").iterdir())) == 1
 
 
 @pytest.mark.parametrize(
