@@ -1,4 +1,4 @@
-"""ImageNet: what linear classifiers read from contrasted colours, by layer and by width (section 4.1, appendix).
+"""ImageNet: what linear classifiers read from contrasted colours, by layer and by width (section 4.1, appendix D.2).
 
 Claim:     half-AlexNets that are contrasted beat all predictive encoders of their time, the more the deeper the layer;
            wider ResNets learn more, and Y with DbDr, which share less than L with ab, learn more than these.

@@ -1,4 +1,4 @@
-"""How many negatives it takes: more are better, and all are no worse than thousands (appendix).
+"""How many negatives it takes: more are better, and all are no worse than thousands (appendix D.3).
 
 Claim:     accuracy rises with the number of negatives m; in the paper to 60.3 % at m = 4,096, where it saturates. The
            paper stops at 8,192: here the last point is all pictures.

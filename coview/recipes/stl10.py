@@ -1,4 +1,4 @@
-"""STL-10: contrast of L with ab beats prediction and one view, on every layer (appendix, "CMC on STL-10").
+"""STL-10: contrast of L with ab beats prediction and one view, on every layer (appendix D.1).
 
 Claim:     two views contrasted learn more than Split-Brain, which predicts one from the other, and than Deep InfoMax,
            which has one view; and what they learn keeps from conv5 to fc7, where that of prediction is lost.

@@ -1,4 +1,4 @@
-"""`negatives`: accuracy against the number of negatives, from 64 to 8,192 and all (appendix, "Number of negatives")."""
+"""`negatives`: accuracy against the number of negatives, from 64 to 8,192 and all (appendix D.3, figure 6)."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -43,7 +43,7 @@ def negatives() -> Study:
     return Study(
         name="negatives",
         claim="More negatives are better, and all are no worse than thousands",
-        paper="appendix, 'Number of negatives'",
+        paper="appendix D.3, figure 6",
         data="imagenet100",
         rows=rows,
         claims=(

@@ -1,4 +1,4 @@
-"""`stl10-table`: ways to learn without labels on STL-10, by layer and classifier (appendix, "CMC on STL-10")."""
+"""`stl10-table`: ways to learn without labels on STL-10, by layer and classifier (appendix D.1, table 7)."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -83,7 +83,7 @@ def stl10_table() -> Study:
     return Study(
         name="stl10-table",
         claim="Contrast of two views beats prediction and one view on STL-10, on every layer",
-        paper="appendix, 'CMC on STL-10'",
+        paper="appendix D.1, table 7",
         data="stl10",
         rows=rows,
         claims=(
