@@ -6,8 +6,8 @@ Command:   coview reproduce imagenet-alexnet and coview reproduce imagenet-resne
            coview train imagenet_resnet --set encoders.Y.width=0.5 --set encoders.DbDr.width=0.5
 Hardware:  made for one H200; no run has been timed yet.
 Paper:     AlexNet {Y, DbDr}, conv1 to conv5: 18.3 33.7 38.3 40.5 42.8, Split-Brain 17.7 29.3 35.4 35.2 32.8;
-           ResNet-50 x0.5, x1, x2, top-1: {L, ab} 57.5 64.0 68.3, {Y, DbDr} 58.4 64.8 69.0,
-           with RandAugment 60.0 66.2 70.6.
+           ResNet-50 x0.5, x1, x2, top-1 / top-5: {L, ab} 57.5 / 80.3, 64.0 / 85.5, 68.3 / 88.2; {Y, DbDr}
+           58.4 / 81.2, 64.8 / 86.1, 69.0 / 88.9; with RandAugment 60.0 / 82.3, 66.2 / 87.0, 70.6 / 89.7.
 Ours:      not run yet.
 
 What the paper leaves open: batches (256, as released), how long ResNets train (200 epochs, as AlexNets), RandAugment's
