@@ -10,8 +10,9 @@ Paper:     AlexNet {Y, DbDr}, conv1 to conv5: 18.3 33.7 38.3 40.5 42.8, Split-Br
            58.4 / 81.2, 64.8 / 86.1, 69.0 / 88.9; with RandAugment 60.0 / 82.3, 66.2 / 87.0, 70.6 / 89.7.
 Ours:      not run yet.
 
-What the paper leaves open: batches (256, as released), how long ResNets train (200 epochs, as AlexNets), RandAugment's
-strength (two operations of magnitude 9).
+What the paper leaves open: batches (256, as released; of patches 128), how small a crop may be (0.2 of the picture for
+AlexNets as released, 0.08 for ResNets, PyTorch's default), how long ResNets train (200 epochs, as AlexNets),
+RandAugment's strength (two operations of magnitude 9), Split-Brain's schedule (that of contrast).
 """
 
 from dataclasses import replace
@@ -20,9 +21,10 @@ from typing import Any
 
 import torch
 
-from coview.contrast import Bank, CosineCritic, NCELoss, full_graph
+from coview.contrast import Bank, BilinearCritic, CosineCritic, NCELoss, full_graph, patch_graph
 from coview.recipes.pictures import Pictures, pictures
-from coview.training import Recipe, softmax
+from coview.recipes.stl10 import CELLS, by_adam, cells_of
+from coview.training import Recipe, patches, softmax
 from coview.training.prediction import split_brain
 from coview.types import View
 from coview.views import channels_of, rand_augment, split
@@ -45,6 +47,20 @@ def imagenet_alexnet_exact(data_name: str = "imagenet") -> Recipe:
     """Y and DbDr by the softmax over all pictures."""
     bank = partial(Bank, draw="all", momentum=0.5)
     return replace(imagenet_alexnet(data_name), negatives=bank, loss=softmax)
+
+
+def imagenet_alexnet_patch(data_name: str = "imagenet") -> Recipe:
+    """L and ab, each as a whole against cells of the other's early maps: as on STL-10, at ten times its rate."""
+    images, plain = pictures(data_name), imagenet_alexnet_lab(data_name)
+    return replace(
+        plain,
+        encoders={name: cells_of(half, images, dim=DIM) for name, half in plain.encoders.items()},
+        graph=patch_graph(list(plain.views), CELLS),
+        critic=partial(BilinearCritic, dim=DIM),
+        negatives=partial(patches, same_image=False),
+        loss=softmax,
+        **{**by_adam(images), "learning_rate": 0.01},
+    )
 
 
 def imagenet_split_brain(data_name: str = "imagenet") -> Recipe:
