@@ -1,7 +1,8 @@
 """ImageNet: what linear classifiers read from contrasted colours, by layer and by width (section 4.1, appendix D.2).
 
-Claim:     half-AlexNets that are contrasted beat all predictive encoders of their time, the more the deeper the layer;
-           wider ResNets learn more, and Y with DbDr, which share less than L with ab, learn more than these.
+Claim:     half-AlexNets that are contrasted beat Split-Brain, most at the deepest layer, and at conv2, conv4 and
+           conv5 all others that the paper quotes (at conv1 and conv3 AET is ahead); wider ResNets learn more, and
+           Y with DbDr, which share less than L with ab, learn more than these.
 Command:   coview reproduce imagenet-alexnet and coview reproduce imagenet-resnet --root /data, or one of the recipes:
            coview train imagenet_resnet --set encoders.Y.width=0.5 --set encoders.DbDr.width=0.5
 Hardware:  made for one H200; no run has been timed yet.
