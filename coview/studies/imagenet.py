@@ -102,7 +102,7 @@ def alexnet_rows(data: str) -> Sequence[Row]:
             "supervised",
             "imagenet_alexnet",
             *(19.3, 36.3, 44.2, 48.3, 50.5),
-            settings=(f"epochs={pictures(data).schedule(90)['epochs']}",),
+            settings=(f"epochs={pictures(data).schedule(90)['epochs']}", "probe_layer=fc7"),
             way=SUPERVISED,
         ),
         *(Row(name=name, paper=told(*numbers)) for name, numbers in OTHERS.items()),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from coview.recipes.find import find_recipe
 from coview.studies.find import find_study, shipped_studies
 
 MLP, LINEAR = ("conv5, MLP", "fc7, MLP"), ("conv5, linear", "fc7, linear")
@@ -133,3 +134,11 @@ def test_numbers_are_those_of_the_table(name):
         }
         wanted[row] = {**wanted.get(row, {}), **numbers}
     assert {row.name: dict(row.paper) for row in study.rows(study.data) if row.paper} == wanted
+
+
+@pytest.mark.parametrize("name", ["stl10-table", "imagenet-alexnet"])
+def test_a_supervised_alexnet_has_its_full_layers(name):
+    study = find_study(name)
+    (row,) = (row for row in study.rows(study.data) if row.name == "supervised")
+    recipe, _ = find_recipe(row.recipe, row.settings)
+    assert recipe.probe_layer == "fc7"  # labels are learned from there, whatever layer is looked at
