@@ -13,8 +13,9 @@ from torch import Tensor
 from coview.bench.data import pictures, recipe_for
 from coview.data import Stream
 from coview.data.stream.picture import as_tensor, read_file
+from coview.data.stream.reading import goes_together
 from coview.data.stream.stack import stack
-from coview.data.stream.together import Together, _decode_jpegs, device_decoder, goes_together
+from coview.data.stream.together import Together, _decode_jpegs, device_decoder
 from coview.training.loop import epoch_order
 from coview.types import Sample
 

@@ -1,4 +1,4 @@
-"""Put numbers of runs into pages: `python docs/refresh.py runs/demo`, or `... performance`, or `... multiview`."""
+"""Put numbers of runs into pages: `python docs/refresh.py runs/demo`, or `... performance`, `multiview`, `scale`."""
 
 import json
 import re
@@ -25,13 +25,17 @@ def refresh_demo(run: Path, readme: Path) -> None:
     readme.write_text(BLOCK.sub(lambda found: found[1] + text.lstrip("\n") + found[2], readme.read_text()))
 
 
-def refresh_performance(page: Path) -> None:
-    """Replace what stands between marks by tables of what `coview bench` wrote."""
-    text = page.read_text()
-    for name, make in TABLES.items():
+def refresh_tables(page: Path, tables: dict[str, Callable[[], Table]]) -> None:
+    """Replace what stands between marks by tables of what was measured."""
+    page.write_text(with_tables(page.read_text(), tables))
+
+
+def with_tables(text: str, tables: dict[str, Callable[[], Table]]) -> str:
+    """A page with its tables made anew."""
+    for name, make in tables.items():
         block = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = block.sub(lambda found, make=make: found[1] + "\n" + make().markdown() + "\n" + found[2], text)
-    page.write_text(text)
+    return text
 
 
 def refresh_multiview(page: Path) -> None:
@@ -184,7 +188,12 @@ TABLES: dict[str, Callable[[], Table]] = {
 
 if __name__ == "__main__":
     if sys.argv[1] == "performance":
-        refresh_performance(HERE / "performance.md")
+        refresh_tables(HERE / "performance.md", TABLES)
+    elif sys.argv[1] == "scale":
+        from scale_tables import TABLES as OF_SCALE
+
+        for name, tables in OF_SCALE.items():
+            refresh_tables(HERE / name, tables)
     elif sys.argv[1] == "multiview":
         refresh_multiview(HERE / "estimator.md")
     else:

@@ -22,7 +22,8 @@ def start(
     environment: dict[str, str] | None = None,
 ) -> BaseProcess:
     """A process that calls a function of some module; what it prints goes into the file `said`."""
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(TESTS), str(TESTS / "contrast"), str(TESTS.parent)])
+    places = (TESTS, TESTS / "contrast", TESTS / "bench", TESTS.parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, places))
     SERVER.set_forkserver_preload(["preloaded"])
     process = SERVER.Process(target=_call, args=(function, arguments, said, environment or {}))
     process.start()

@@ -430,7 +430,14 @@ def reproduce(
     ] = None,
     runs: Annotated[Path, typer.Option(help="Where the run folders are.")] = Path("runs"),
     settings: Settings = None,
+    at_once: Annotated[
+        int,
+        typer.Option(
+            help="Processes that share the runs, each on a GPU of its own if there are several.", min=1
+        ),
+    ] = 1,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run, and stop.")] = False,
+    serve: Annotated[bool, typer.Option("--serve", hidden=True)] = False,
 ) -> None:
     """Run or resume a table of the paper. It is written beside the paper's numbers."""
     from coview.cli.reproduce import Wanted, list_studies
@@ -450,7 +457,7 @@ def reproduce(
         runs=runs,
         settings=tuple(settings or ()),
     )
-    if code := run_study(wanted, console, only_plan=plan):
+    if code := run_study(wanted, console, only_plan=plan, at_once=at_once, serving=serve):
         raise typer.Exit(code)
 
 

@@ -2,7 +2,8 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,6 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from coview.cli.live import LiveTraining
+from coview.studies.at_once import serve, share_out
 from coview.studies.carry_out import carry_out
 from coview.studies.find import find_study, shipped_studies
 from coview.studies.job import Job
@@ -21,6 +23,7 @@ from coview.studies.plan import Plan, make_plan, slug
 from coview.studies.study import Place
 from coview.studies.table import failures_of, short_table, verdicts_of
 from coview.studies.write import write_results
+from coview.training import Stopped
 from coview.training.machine import machine_name
 from coview.training.progress import Observer
 
@@ -39,8 +42,8 @@ class Wanted:
     runs: Path = Path("runs")
     settings: tuple[str, ...] = ()
 
-    def command(self) -> str:
-        """The command that asks for it."""
+    def command(self) -> list[str]:
+        """The words of the command that asks for it."""
         given = {"--data-name": self.data, "--root": self.root, "--seeds": self.seeds, "--rows": self.rows}
         given |= {
             "--protocol": self.protocol,
@@ -49,7 +52,7 @@ class Wanted:
         }
         words = [word for name, value in given.items() if value for word in (name, str(value))]
         words += [word for setting in self.settings for word in ("--set", setting)]
-        return shlex.join(["coview", "reproduce", self.study, *words])
+        return ["coview", "reproduce", self.study, *words]
 
 
 def list_studies(console: Console) -> None:
@@ -60,12 +63,12 @@ def list_studies(console: Console) -> None:
     console.print(grid)
 
 
-def reproduce(wanted: Wanted, console: Console, *, only_plan: bool = False) -> int:
-    """Say what will run, run what is left, and write what came out; 1 if a run failed, 130 if it was stopped."""
+def reproduce(
+    wanted: Wanted, console: Console, *, only_plan: bool = False, at_once: int = 1, serving: bool = False
+) -> int:
+    """Say what will run, run what is left, and write what came out; 1 if a run failed, 130 or 75 if it was stopped."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise ValueError(
-            "a study runs on one device: on several, start one process each with other --seeds or --rows"
-        )
+        raise ValueError("a study starts its own processes: leave torchrun out, and say --at-once 8")
     study = find_study(wanted.study)
     place = Place(
         data=wanted.data or study.data,
@@ -76,14 +79,19 @@ def reproduce(wanted: Wanted, console: Console, *, only_plan: bool = False) -> i
     plan = make_plan(
         study, place, seeds=read_seeds(wanted.seeds), pattern=wanted.rows, settings=wanted.settings
     )
+    if serving:
+        serve(plan.jobs)
+        return 0
     out = wanted.out or Path("results") / f"{slug(study.name)}-{slug(place.data)}"
     show_plan(plan, console)
     if only_plan:
         return 0
-    return _run(plan, out, wanted.command(), console)
+    return _run(plan, out, wanted, console, at_once)
 
 
-def _run(plan: Plan, out: Path, command: str, console: Console) -> int:
+def _run(plan: Plan, out: Path, wanted: Wanted, console: Console, at_once: int) -> int:
+    command = shlex.join(wanted.command())
+
     def tell(text: str) -> None:
         console.print(Text(text), soft_wrap=True)
 
@@ -93,18 +101,25 @@ def _run(plan: Plan, out: Path, command: str, console: Console) -> int:
             pace = read_pace(plan.jobs)
             tell(f"{len(plan.todo)} to go, time {_about([pace.seconds_left(job) for job in plan.todo])}")
 
-    stopped = False
+    stopped = None
     try:
-        carry_out(plan.todo, tell, lambda title: _watching(console, title), after)
+        if at_once > 1:
+            process = [sys.executable, "-m", *wanted.command(), "--serve"]
+            share_out(plan.todo, process, min(at_once, len(plan.todo)), tell, after)
+        else:
+            carry_out(_numbered(plan.todo, tell), tell, lambda title: _watching(console, title), after)
     except KeyboardInterrupt:
-        stopped = True
+        stopped = 130
+    except Stopped as error:
+        stopped = error.exit_code
+        tell(str(error).replace("with --resume", "with the same command"))
     lines = write_results(plan, out, command)
     console.print(short_table(plan, lines).rich())
     for words, verdict in verdicts_of(plan, lines):
         tell(f"{words}: {verdict}")
     tell(f"Written: {out}/table.md, figure.png and result.json")
-    if stopped:
-        return 130
+    if stopped is not None:
+        return stopped
     return 1 if any(job.row.name in plan.chosen for job, _ in failures_of(plan)) else 0
 
 
@@ -186,6 +201,12 @@ def read_seeds(text: str) -> list[int]:
         raise ValueError(
             f"--seeds wants whole numbers with commas between them, as 0,1,2; got '{text}'"
         ) from error
+
+
+def _numbered(jobs: Sequence[Job], tell: Callable[[str], None]) -> Iterator[Job]:
+    for number, job in enumerate(jobs, start=1):
+        tell(f"[{number}/{len(jobs)}] {job.name}, in {job.folder}")
+        yield job
 
 
 @contextmanager

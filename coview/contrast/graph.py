@@ -120,7 +120,7 @@ def full_graph(views: Sequence[str]) -> PairGraph:
 
 
 def patch_graph(views: Sequence[str], layers: Sequence[str], *, core: str | None = None) -> PairGraph:
-    """Each view as a whole against cells of the others' early layers; one view against its own, as DIM (appendix).
+    """Each view as a whole against cells of the others' early layers; one view against its own, as DIM (appendix B.2).
 
     With a `core` view, it alone is contrasted with each of the others, both ways.
     """

@@ -1,4 +1,4 @@
-"""One number per anchor for its choice among the candidates: the softmax (equation 2) and NCE (appendix A)."""
+"""One number per anchor for its choice among the candidates: the softmax (equation 2) and NCE (appendix B.1)."""
 
 import math
 

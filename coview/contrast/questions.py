@@ -31,39 +31,44 @@ class Questions:
     made: dict[Any, Any] = field(default_factory=dict)
 
     def of(self, pair: Pair) -> Question:
-        has_anchor, has_target = (self.present.get(view_of(node)) for node in (pair.anchor, pair.target))
-        if has_anchor is None and has_target is None:
-            return self._query(pair), self._candidates(pair)
-        everyone = torch.ones_like(self.index, dtype=torch.bool)
-        has_anchor = everyone if has_anchor is None else has_anchor
-        has_target = everyone if has_target is None else has_target
-        rows = has_target.nonzero().squeeze(1)
-        both = has_anchor[rows].nonzero().squeeze(1)
-        candidates = self.negatives.candidates(pair.target, self._key(pair)[rows], self.index[rows])
-        anchor = self.anchors[pair.anchor][rows][both]
-        return self.critics[pair.name](_flat(anchor)), _by_cell(anchor, candidates.anchors(both))
+        """Queries of the anchors that have both views, and what they choose from; targets need one view alone."""
+        target, both = self._with_target(pair), self._with_both(pair)
+        anchors = _some(_some(self.anchors[pair.anchor], target), both)
+        ends = pair.anchor, view_of(pair.target) if both is not None or target is not None else ""
+        query = self._once("query", pair, ends, lambda: self.critics[pair.name](_flat(anchors)))
+        candidates = self._candidates(pair, target)
+        return query, _by_cell(anchors, candidates if both is None else candidates.anchors(both))
 
-    def _query(self, pair: Pair) -> Tensor:
-        anchor = self.anchors[pair.anchor]
-        return self._once("query", pair, pair.anchor, lambda: self.critics[pair.name](_flat(anchor)))
+    def _with_target(self, pair: Pair) -> Tensor | None:
+        """Which samples have the target's view; None: all."""
+        view = view_of(pair.target)
+        if view not in self.present:
+            return None
+        return self._once("rows", None, view, lambda: self.present[view].nonzero().squeeze(1))
 
-    def _key(self, pair: Pair) -> Tensor:
-        make: Any = self.critics[pair.name].key
-        return self._once("key", pair, pair.target, lambda: make(self.targets[pair.target]))
+    def _with_both(self, pair: Pair) -> Tensor | None:
+        """Which of those that have the target's view have the anchor's too; None: all."""
+        view, rows = view_of(pair.anchor), self._with_target(pair)
+        if view not in self.present:
+            return None
+        ends = view, view_of(pair.target)
+        return self._once("both", None, ends, lambda: _some(self.present[view], rows).nonzero().squeeze(1))
 
-    def _candidates(self, pair: Pair) -> Candidates:
+    def _candidates(self, pair: Pair, rows: Tensor | None) -> Candidates:
+        make_key: Any = self.critics[pair.name].key
+
         def make() -> Candidates:
-            return self.negatives.candidates(pair.target, self._key(pair), self.index)
+            key = self._once("key", pair, pair.target, lambda: make_key(self.targets[pair.target]))
+            return self.negatives.candidates(pair.target, _some(key, rows), _some(self.index, rows))
 
         settled = getattr(self.negatives, "settled", False)  # drawn ones are drawn for each pair
-        found = self._once("candidates", pair, pair.target, make) if settled else make()
-        return _by_cell(self.anchors[pair.anchor], found)
+        return self._once("candidates", pair, pair.target, make) if settled else make()
 
-    def _once(self, kind: str, pair: Pair, node: str, make: Callable[[], Any]) -> Any:
-        """The same for all pairs of a node, unless their critics have weights of their own."""
-        critic = self.critics[pair.name]
-        own = next(chain(critic.parameters(), critic.buffers()), None) is not None
-        name = (kind, pair.name if own else node)
+    def _once(self, kind: str, pair: Pair | None, of: Any, make: Callable[[], Any]) -> Any:
+        """The same for all pairs of an end, unless their critics have weights of their own."""
+        critic = None if pair is None else self.critics[pair.name]
+        own = critic is not None and next(chain(critic.parameters(), critic.buffers()), None) is not None
+        name = (kind, pair.name if pair is not None and own else of)
         if name not in self.made:
             self.made[name] = make()
         return self.made[name]
@@ -96,6 +101,10 @@ def log_negatives(candidates: Candidates) -> Tensor | float:
     if candidates.valid is None:
         return math.log(max(candidates.keys.shape[-2] - right, 1))
     return mean((candidates.valid.sum(-1, keepdim=True) - right).clamp(min=1).float().log())
+
+
+def _some(values: Tensor, rows: Tensor | None) -> Tensor:
+    return values if rows is None else values[rows]
 
 
 def _flat(anchors: Tensor) -> Tensor:

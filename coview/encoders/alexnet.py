@@ -1,4 +1,4 @@
-"""Half of an AlexNet for each view: the tables of the paper's appendix for ImageNet and for STL-10."""
+"""Half of an AlexNet for each view: tables 11 and 10 of the paper, for ImageNet and for STL-10."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""CaffeNet: AlexNet as Caffe has it, contrasted at fc6 (appendix, "UCF101 and HMDB51")."""
+"""CaffeNet: AlexNet as Caffe has it, contrasted at fc6 (appendix E.3)."""
 
 from typing import NamedTuple
 

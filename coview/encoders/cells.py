@@ -1,4 +1,4 @@
-"""Cells of early maps beside the whole embedding, for contrast with whole views ("Contrasting sub-patches")."""
+"""Cells of early maps beside the whole embedding, for contrast with whole views (appendix B.2)."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

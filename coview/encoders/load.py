@@ -9,8 +9,11 @@ from typing import Any
 
 from torch import nn
 
+from coview.files import in_a_line
+
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT = "coview encoders 1"
+OURS = ("coview.encoders", "coview.views")  # modules whose functions a file may name
 
 
 def load_encoders(folder: str | PathLike[str]) -> nn.ModuleDict:
@@ -23,8 +26,15 @@ def load_encoders(folder: str | PathLike[str]) -> nn.ModuleDict:
         ) from error
     place = Path(folder)
     config = read_config(place)
-    encoders = nn.ModuleDict({view: rebuild(one)() for view, one in config["encoders"].items()})
-    encoders.load_state_dict(load_file(place / WEIGHTS))
+    if not (place / WEIGHTS).is_file():
+        raise FileNotFoundError(f"{place} holds no exported encoders: it has no {WEIGHTS}")
+    try:
+        encoders = nn.ModuleDict({view: rebuild(one)() for view, one in config["encoders"].items()})
+        encoders.load_state_dict(load_file(place / WEIGHTS))
+    except ValueError:
+        raise
+    except Exception as error:  # of torch and of safetensors, for what does not fit or is damaged
+        raise ValueError(f"the encoders in {place} cannot be loaded: {in_a_line(error)}") from error
     return encoders.eval()
 
 
@@ -45,7 +55,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 def rebuild(description: Any) -> Any:
     """A function with its arguments, from the name and the values that were written down.
 
-    Only what this package defines is made: a file from elsewhere cannot call anything else.
+    Only encoders and views of this package are made: a file from elsewhere cannot call anything else.
     """
     if isinstance(description, str):
         return _named(description)
@@ -59,15 +69,18 @@ def rebuild(description: Any) -> Any:
 
 def _named(dotted: str) -> Any:
     module, _, name = dotted.rpartition(".")
-    if not module.startswith("coview."):
+    if not module.startswith(OURS):
         raise ValueError(
             f"'{dotted}' is not part of this package and cannot be made from a file alone: use the exported programs "
             "(.pt2, .onnx), or make it yourself and load the weights"
         )
     try:
-        return getattr(importlib.import_module(module), name)
+        found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"this version of coview has no '{dotted}'") from error
+    if not callable(found) or not str(getattr(found, "__module__", "")).startswith(OURS):
+        raise ValueError(f"'{dotted}' is neither an encoder nor a view of this package")
+    return found
 
 
 def _plain(value: Any) -> Any:

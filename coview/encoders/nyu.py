@@ -1,4 +1,4 @@
-"""The encoder of a view of NYU-Depth-V2: the table of the paper's appendix, for crops of 128."""
+"""The encoder of a view of NYU-Depth-V2: table 12 of the paper, for crops of 128."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Classifiers that descend by minibatches of frozen features, as those of the paper do (appendix, implementation)."""
+"""Classifiers that descend by minibatches of frozen features, as those of the paper do (appendix E)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy

@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from coview.probes.retrieval import closest
-from coview.probes.scoring import Score, check, percent_right
+from coview.probes.scoring import Score, check, hits
 
 
 def knn_probe(
@@ -24,7 +24,8 @@ def knn_probe(
         raise ValueError(f"wanted neighbours >= 1 and temperature > 0, got {neighbours} and {temperature}")
     cosine, index = closest(test, train, min(neighbours, len(train)))
     votes = count_votes(cosine, train_label[index], classes=classes, temperature=temperature)
-    return Score(percent_right(votes, test_label), len(train), len(test))
+    accuracy, top5 = hits(votes, test_label)
+    return Score(accuracy, len(train), len(test), top5=top5)
 
 
 def count_votes(

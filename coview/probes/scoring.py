@@ -29,6 +29,7 @@ class Score:
         None  # percent of the held-out training samples; None: there was nothing to choose
     )
     learning_rate: float | None = None
+    top5: float | None = None  # percent whose class is among the five highest; None: of no more than five
 
 
 def fit_and_score(
@@ -51,9 +52,9 @@ def fit_and_score(
         part = held_out_part(train_label, seed=seed)
         setting, held_out = choose(fit_path, train, train_label, part, settings)
     (classifier,) = fit_path(train, train_label, [setting])
-    accuracy = accuracy_of(classifier, test, test_label)
+    accuracy, top5 = hits(scores_of(classifier, test), test_label)
     chosen: dict[str, Any] = {what: setting}
-    return Score(accuracy, len(train), len(test), held_out=held_out, **chosen)
+    return Score(accuracy, len(train), len(test), held_out=held_out, top5=top5, **chosen)
 
 
 def choose(
@@ -123,12 +124,29 @@ def check(
 @torch.no_grad()
 def accuracy_of(classifier: Classifier, features: Float[Tensor, "N F"], label: Int[Tensor, "N"]) -> float:
     """How many samples a classifier gives their label, in percent."""
-    return percent_right(torch.cat([classifier(full(rows)) for rows in features.split(ROWS)]), label)
+    return percent_right(scores_of(classifier, features), label)
 
 
-def percent_right(scores: Float[Tensor, "N C"], label: Int[Tensor, "N"]) -> float:
-    """How many samples have their highest score at their label, in percent."""
-    return 100 * (scores.argmax(1) == label).double().mean().item()
+@torch.no_grad()
+def scores_of(classifier: Classifier, features: Float[Tensor, "N F"]) -> Float[Tensor, "N C"]:
+    """What a classifier says of many samples, some at a time."""
+    return torch.cat([classifier(full(rows)) for rows in features.split(ROWS)])
+
+
+def hits(scores: Float[Tensor, "N C"], label: Int[Tensor, "N"]) -> tuple[float, float | None]:
+    """How many samples have their label at the highest score, and among the five highest, in percent.
+
+    Of five classes or fewer all are among the highest, which says nothing: None.
+    """
+    five = percent_right(scores, label, among=5) if scores.shape[1] > 5 else None
+    return percent_right(scores, label), five
+
+
+def percent_right(scores: Float[Tensor, "N C"], label: Int[Tensor, "N"], *, among: int = 1) -> float:
+    """How many samples have their label among so many highest scores, in percent."""
+    best = scores.argmax(1, keepdim=True) if among == 1 else scores.topk(among).indices
+    right = (best == label[:, None]).any(1)
+    return 100 * right.double().mean().item()
 
 
 def full(features: Float[Tensor, "..."]) -> Float[Tensor, "..."]:

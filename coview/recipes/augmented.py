@@ -15,7 +15,7 @@ from coview.probes.descent import Epochs, started
 from coview.probes.features import share
 from coview.probes.layers import NUMBERS, all_features, mode
 from coview.probes.protocol import STARTS
-from coview.probes.scoring import accuracy_of, held_out_part
+from coview.probes.scoring import accuracy_of, held_out_part, hits, scores_of
 from coview.recipes.measure import as_trained, batches, count_classes, fastest_device, labelled
 from coview.recipes.probing import Asked, Probe, Probed
 from coview.training import Recipe
@@ -39,6 +39,11 @@ class Reader(nn.Module):
     def accuracy(self, found: Mapping[str, Features]) -> float:
         """Percent right of samples that stand still."""
         return accuracy_of(self.classifier, *concatenate(found[self.probe.layer], self.probe.views))
+
+    def hits(self, found: Mapping[str, Features]) -> tuple[float, float | None]:
+        """The same, and percent of those whose class is among the five highest."""
+        features, label = concatenate(found[self.probe.layer], self.probe.views)
+        return hits(scores_of(self.classifier, features), label)
 
 
 @dataclass(frozen=True)
@@ -123,11 +128,11 @@ def probe_augmented(
         readers = frozen.fit(
             numbers, [(one, rate) for one, (rate, _) in zip(probes, chosen, strict=True)], descent
         )
-        accuracies = [reader.accuracy(found) for reader in readers]
+        told = [reader.hits(found) for reader in readers]
         seconds = (time.perf_counter() - begun) / len(probes)
-        for probe, (rate, held_out), accuracy in zip(probes, chosen, accuracies, strict=True):
+        for probe, (rate, held_out), (accuracy, top5) in zip(probes, chosen, told, strict=True):
             tested = len(found[probe.layer].index)
-            score = Score(accuracy, len(numbers), tested, held_out=held_out, learning_rate=rate)
+            score = Score(accuracy, len(numbers), tested, held_out=held_out, learning_rate=rate, top5=top5)
             yield Probed(probe, asked.protocol.name, True, classes, width(found, probe), seconds, score)
 
 

@@ -1,4 +1,4 @@
-"""Contrast of views together with what others brought: momentum encoders, jigsaws, RandAugment (compatibility table).
+"""Contrast of views together with what others brought: momentum encoders, jigsaws, RandAugment (appendix D.4).
 
 Claim:     MoCo's slow encoders and PIRL's jigsaws each add to CMC, both together add more, and RandAugment on top the
            most. On one view, the whole picture, the same parts are MoCo, PIRL and instance discrimination.

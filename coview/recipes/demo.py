@@ -58,7 +58,7 @@ def demo_sampled() -> Recipe:
 
 
 def demo_nce() -> Recipe:
-    """Noise-contrastive estimation in place of the softmax, with a running normaliser (appendix A)."""
+    """Noise-contrastive estimation in place of the softmax, with a running normaliser (appendix B.1)."""
     return replace(demo_sampled(), loss=partial(NCELoss, normaliser="running"))
 
 
@@ -75,7 +75,7 @@ def demo_two() -> Recipe:
 
 
 def demo_patches() -> Recipe:
-    """Each colour view as a whole against cells of the other's early maps, within the batch (appendix)."""
+    """Each colour view as a whole against cells of the other's early maps, within the batch (appendix B.2)."""
     two, layers = demo_two(), ("conv2", "conv3")
     encoders = {
         name: partial(with_cells, make=make, layers=layers, dim=64) for name, make in two.encoders.items()

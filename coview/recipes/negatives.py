@@ -1,12 +1,14 @@
-"""How many negatives it takes: more are better, and all are no worse than thousands (appendix).
+"""How many negatives it takes: more are better, and all are no worse than thousands (appendix D.3).
 
-Claim:     accuracy rises with the number of negatives m; in the paper to 60.3 % at m = 4,096, where it saturates. The
-           paper stops at 8,192: here the last point is all pictures.
+Claim:     accuracy rises with the number of negatives m; in the paper to about 60.3 % at m = 4,096, where it
+           saturates. The paper stops at 8,192: here the last point is all pictures.
 Command:   coview reproduce negatives
 Data:      ImageNet-100, with half-AlexNets of L and ab.
 Hardware:  made for one H200; no run has been timed yet.
-Paper:     60.3 at m = 4,096 and above, by NCE; the softmax is said to follow the same trend.
+Paper:     about 60.3 at m = 4,096, by NCE; the softmax is said to follow the same trend.
 Ours:      not run yet.
+
+What the paper leaves open: which layer is probed (conv5).
 """
 
 from dataclasses import replace

@@ -42,7 +42,7 @@ def core_or_full() -> Study:
     return Study(
         name="core-or-full",
         claim="Core view and full graph do alike, far above random encoders and near to supervision",
-        paper="section 4.3, table of the L channel",
+        paper="section 4.3, table 3",
         data="nyu",
         rows=from_l_rows,
         claims=(
@@ -112,7 +112,7 @@ def all_views() -> Study:
     return Study(
         name="all-views",
         claim="The full graph teaches every view's encoder, far above random ones",
-        paper="section 4.3, table of single views",
+        paper="section 4.3, table 4",
         data="nyu",
         rows=by_view_rows,
         claims=(

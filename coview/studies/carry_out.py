@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -12,6 +12,7 @@ from coview.recipes.measure import open_run
 from coview.studies.job import Job, spell
 from coview.studies.pace import shape, training_seconds, usual_rate
 from coview.studies.subject import Subject
+from coview.training import Stopped
 from coview.training.checkpoint import checkpoints
 from coview.training.progress import Observer
 from coview.training.state import build_encoders
@@ -21,11 +22,10 @@ Watch = Callable[[str], AbstractContextManager[Observer | None]]
 """Opens a display under a title, and gives what training is to tell it."""
 
 
-def carry_out(jobs: Sequence[Job], tell: Tell, watch: Watch, after: Callable[[], None]) -> None:
+def carry_out(jobs: Iterable[Job], tell: Tell, watch: Watch, after: Callable[[], None]) -> None:
     """Every run in turn; `after` is called when one is over, whichever way it ended."""
     before = None
-    for number, job in enumerate(jobs, start=1):
-        tell(f"[{number}/{len(jobs)}] {job.name}, in {job.folder}")
+    for job in jobs:
         if job.recipe.compile and before is not None and shape(job) != before:
             torch._dynamo.reset()  # it keeps few variants of a function, and then compiles none
         before = shape(job)
@@ -34,6 +34,8 @@ def carry_out(jobs: Sequence[Job], tell: Tell, watch: Watch, after: Callable[[],
                 job.note(failed=None)
             train(job, watch)
             measure(job, tell)
+        except Stopped:  # whoever asked means all of them
+            raise
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             job.folder.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ def missing() -> Study:
     return Study(
         name="missing",
         claim="Frames that lack views are worth having: each pair learns from what is there",
-        paper="beyond the paper, which says that missing views cost nothing but their pairs (section 3.4)",
+        paper="beyond the paper, which says that missing views cost nothing but their pairs (section 3.3)",
         data="nyu",
         rows=rows,
         claims=(

@@ -52,7 +52,7 @@ def more_views() -> Study:
     return Study(
         name="more-views",
         claim="The more views L is contrasted with, the better its encoder tells what is where",
-        paper="section 4.3, first figure; it gives no numbers between one view and four",
+        paper="section 4.3, figure 4; it gives no numbers between one view and four",
         data="nyu",
         rows=rows,
         claims=(

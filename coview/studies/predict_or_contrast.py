@@ -66,7 +66,7 @@ def predict_or_contrast() -> Study:
     return Study(
         name="predict-or-contrast",
         claim="Contrast teaches what is worth more elsewhere than prediction does, from the same pair of views",
-        paper="section 4.3, table of predictive and contrastive learning",
+        paper="section 4.3, table 5",
         data="nyu",
         rows=rows,
         claims=(

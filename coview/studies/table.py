@@ -42,7 +42,7 @@ def table_of(plan: Plan, lines: Sequence[Line]) -> Table:
         cells: list[Cell] = [line.name]
         for name in columns:
             cells.append(_cell(line, name, jobs))
-            cells += [_shown(line.paper.get(name))] if _told(lines, name) else []
+            cells += [_shown(line.paper.get(name), _decimals(lines, name))] if _told(lines, name) else []
         rows.append((*cells, *_extra(jobs)))
     return Table(f"{plan.study.name} on {plan.place.data}", ("", *titles, *EXTRA), tuple(rows))
 
@@ -51,7 +51,11 @@ def short_table(plan: Plan, lines: Sequence[Line]) -> Table:
     """The same for a terminal: the paper's numbers in the cells, and not what it took."""
     columns = columns_of(lines)
     rows = tuple(
-        (line.name, *(_short_cell(line, name, _jobs(plan, line.name)) for name in columns)) for line in lines
+        (
+            line.name,
+            *(_short_cell(line, name, _jobs(plan, line.name), _decimals(lines, name)) for name in columns),
+        )
+        for line in lines
     )
     note = f"in brackets: the paper, on {plan.study.data}" if any(line.paper for line in lines) else ""
     return Table(f"{plan.study.name} on {plan.place.data}", ("", *columns), rows, note)
@@ -90,9 +94,15 @@ def _numbers(jobs: Sequence[Job]) -> dict[str, Numbers]:
     return {name: Numbers(tuple(values)) for name, values in found.items()}
 
 
-def _shown(number: float | None) -> Cell:
+def _shown(number: float | None, decimals: int) -> Cell:
     """The paper's number with the decimals that it has there."""
-    return None if number is None else f"{number:g}"
+    return None if number is None else f"{number:.{decimals}f}"
+
+
+def _decimals(lines: Sequence[Line], column: str) -> int:
+    """How many the paper has in a column: 70.00 among numbers of two, 64.0 among those of one."""
+    told = [repr(float(line.paper[column])) for line in lines if column in line.paper]
+    return max((len(text.partition(".")[2]) for text in told), default=0)
 
 
 def _told(lines: Sequence[Line], column: str) -> bool:
@@ -111,8 +121,8 @@ def _cell(line: Line, column: str, jobs: Sequence[Job]) -> Cell:
     return "failed" if wanted and any("failed" in job.result() for job in jobs) else None
 
 
-def _short_cell(line: Line, column: str, jobs: Sequence[Job]) -> Cell:
-    ours, paper = _cell(line, column, jobs), _shown(line.paper.get(column))
+def _short_cell(line: Line, column: str, jobs: Sequence[Job], decimals: int) -> Cell:
+    ours, paper = _cell(line, column, jobs), _shown(line.paper.get(column), decimals)
     return ours if paper is None else f"{ours or '–'} [{paper}]"
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from coview.data import Dataset
+from coview.data.npy import read_npz
 from coview.files import write_whole
 from coview.probes import Features, extract
 from coview.recipes.measure import fastest_device
@@ -121,13 +122,17 @@ def load_embedded(file: Path) -> Embedded:
     check_file(file)
     if not file.is_file():
         raise FileNotFoundError(f"no file {file}")
-    columns = _load_parquet(file) if file.suffix == ".parquet" else dict(np.load(file, allow_pickle=False))
+    columns = _load_parquet(file) if file.suffix == ".parquet" else read_npz(file)
     names = [name.removeprefix("embedding.") for name in columns if name.startswith("embedding.")]
     if "sample" not in columns or not names:
         raise ValueError(
             f"{file} holds no embeddings: wanted a column 'sample', and one 'embedding.VIEW' or more"
         )
-    values = {name: torch.from_numpy(columns[f"embedding.{name}"]) for name in names}
+    rows = {name: columns[f"embedding.{name}"] for name in names}
+    for name, one in rows.items():
+        if one.ndim != 2 or one.dtype.kind != "f" or len(one) != len(columns["sample"]):
+            raise ValueError(f"{file}: wanted a row of numbers for each sample as 'embedding.{name}'")
+    values = {name: torch.from_numpy(one) for name, one in rows.items()}
     present = {name: ~one.isnan().any(1) for name, one in values.items()}
     views = {name: one.nan_to_num() for name, one in values.items()}
     label = tuple(str(word) or None for word in columns["label"]) if "label" in columns else None
@@ -165,7 +170,10 @@ def _lists(arrow: Any, values: Tensor, present: Tensor) -> Any:
 
 def _load_parquet(file: Path) -> dict[str, np.ndarray]:
     arrow = _pyarrow()
-    table = arrow.parquet.read_table(file)
+    try:
+        table = arrow.parquet.read_table(file)
+    except Exception as error:  # of arrow, for bytes that are no Parquet
+        raise ValueError(f"{file} cannot be read as Parquet: {error}") from error
     columns: dict[str, np.ndarray] = {}
     for name in table.column_names:
         column = table.column(name).combine_chunks()

@@ -109,7 +109,8 @@ def _read_parts(
 def _check_same(state: dict[str, Any], recipe: Recipe, data: Dataset, path: Path) -> None:
     if state["samples"] != len(data):
         raise ValueError(
-            f"{path} was trained on {state['samples']} samples, but dataset '{data.name}' has {len(data)}"
+            f"{path} was trained on {state['samples']} samples, but dataset '{data.name}' has {len(data)}: "
+            "bring the data back, or train into another folder with --run"
         )
     old, new = state["recipe"], describe(recipe)
     for name in new:

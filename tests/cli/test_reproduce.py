@@ -1,6 +1,8 @@
 """`coview reproduce`: the list, the plan, what is written, and what wrong use gets."""
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -93,6 +95,28 @@ def test_stopped_it_says_that_the_same_command_goes_on(run, monkeypatch):
     assert "0 of 1 done, 1 begun" in out
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_asked_to_stop_it_saves_and_begins_no_other_run(run, monkeypatch, number):
+    asked = []
+
+    def ask(live, row):
+        if not asked:  # a second SIGINT would not wait
+            asked.append(row)
+            os.kill(os.getpid(), number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("coview.cli.live.LiveTraining.observe", ask)
+        code, out, _ = run(f"{STUDY}:toys", "--rows", "negatives", "--seeds", "1")
+    assert code == 75
+    assert f"stopped by {number.name} after step" in out
+    assert "go on with the same command" in out
+    assert "failed" not in out
+    _, out, _ = run(f"{STUDY}:toys", "--rows", "negatives", "--seeds", "1", "--plan")
+    assert "0 of 1 done, 1 begun" in out
+    assert "failed" not in out
+    assert len(list(Path("runs/toys/tables").iterdir())) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -117,4 +141,16 @@ def test_several_processes_are_refused(run, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     code, _, err = run(f"{STUDY}:toys")
     assert code == 2
-    assert "start one process each with other --seeds or --rows" in err
+    assert "leave torchrun out, and say --at-once 8" in err
+
+
+def test_two_processes_share_the_runs(run, tmp_path):
+    where = ("--runs", tmp_path / "here", "--out", tmp_path / "out")
+    code, out, _ = run(f"{STUDY}:toys", "--rows", "random", "--seeds", "7,3", *where, "--at-once", "2")
+    assert code == 0
+    assert "[2/2] random, seed 3, in " in out
+    assert "random, seed 7: kNN " in out
+    record = json.loads((tmp_path / "out/result.json").read_text())
+    assert "--at-once" not in record["command"]  # it changes nothing
+    code, out, _ = run(f"{STUDY}:toys", "--rows", "random", "--seeds", "7,3", *where, "--plan")
+    assert "Nothing is left to run." in out

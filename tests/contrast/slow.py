@@ -12,7 +12,7 @@ def softmax_anchor(query: list[float], keys: list[list[float]], match: int) -> f
 
 
 def nce_anchor(query: list[float], keys: list[list[float]], match: int, samples: int, z: float) -> float:
-    """-log P(D=1 | match) - sum log P(D=0 | noise) (appendix A)."""
+    """-log P(D=1 | match) - sum log P(D=0 | noise) (appendix B.1)."""
     noise = len(keys) - 1
     total = 0.0
     for column, key in enumerate(keys):

@@ -57,7 +57,7 @@ def test_softmax_is_equation_2(shape, masked, grad):
 
 
 @pytest.mark.parametrize(("shape", "masked"), CASES)
-def test_nce_is_appendix_a(shape, masked):
+def test_nce_is_appendix_b1(shape, masked):
     loss = NCELoss(samples=41)
     loss.log_z.fill_(math.log(57.0))
     compare(loss, lambda q, k, m: nce_anchor(q, k, m, 41, 57.0), make(shape, masked))

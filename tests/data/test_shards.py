@@ -349,11 +349,13 @@ def test_an_index_that_is_none(text, message):
 def test_what_is_known_holds_no_python(tmp_path):
     file = io.BytesIO()
     np.savez(file, label=np.array([print, "x"], dtype=object))
-    with pytest.raises(ValueError, match=r"known.npz cannot be read: Object arrays cannot be loaded"):
+    with pytest.raises(
+        ValueError, match=r"known.npz cannot be read: array 'label' cannot be read: it holds Python objects"
+    ):
         read_known(file.getvalue(), 2, "known.npz")
     bomb = io.BytesIO()
     np.savez_compressed(bomb, label=np.zeros(10_000_000, np.int64))
-    with pytest.raises(ValueError, match="claims to be too large"):
+    with pytest.raises(ValueError, match="array 'label' is more than 5,696 bytes"):
         read_known(bomb.getvalue(), 100, "known.npz")
     for label, message in ((torch.zeros(3), "type float32"), (torch.zeros(4).long(), r"shape \(4,\)")):
         with pytest.raises(ValueError, match=message):
@@ -368,13 +370,13 @@ def test_arrays_are_as_large_as_they_are():
     fortran = io.BytesIO()
     np.save(fortran, np.asfortranarray(np.arange(12, dtype=">i4").reshape(3, 4)))
     assert torch.equal(record.read_array(fortran.getvalue()), torch.arange(12, dtype=torch.int32).view(3, 4))
-    with pytest.raises(ValueError, match=r"the array float32 \[3, 4\] is cut off: 44 bytes are there"):
+    with pytest.raises(ValueError, match=r"cut off: float32 \[3, 4\] takes 48 bytes, and 44 are there"):
         record.read_array(data[:-4])
     with pytest.raises(ValueError, match="is more than 40 bytes"):
         record.read_array(data, largest=40)
     objects = io.BytesIO()
     np.save(objects, np.array([None, 3], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="wanted numbers"):
+    with pytest.raises(ValueError, match="it holds Python objects"):
         record.read_array(objects.getvalue())
     with pytest.raises(ValueError, match="not an array of NumPy"):
         record.read_array(b"hello")

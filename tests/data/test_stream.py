@@ -17,7 +17,8 @@ from coview.data.stream import BrokenFiles, decode_picture
 from coview.data.stream import together as module
 from coview.data.stream.broken import stand_ins
 from coview.data.stream.picture import as_tensor
-from coview.data.stream.together import device_decoder, goes_together
+from coview.data.stream.reading import goes_together
+from coview.data.stream.together import device_decoder
 
 HEIGHT, WIDTH = 20, 28
 

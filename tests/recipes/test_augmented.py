@@ -46,6 +46,7 @@ def test_without_change_it_is_a_descent_on_kept_features():
     descend([classifier], [0.1], lambda epoch: batches[epoch], SHORT.linear)
     right = classifier(test).argmax(1) == found["test"].label
     assert probed.score.accuracy == pytest.approx(100 * right.double().mean().item())
+    assert probed.score.top5 is None  # of four classes
     assert (probed.features, probed.classes, probed.augmented) == (64, 4, True)
     assert (probed.score.train, probed.score.test, probed.score.held_out) == (96, 96, None)
 

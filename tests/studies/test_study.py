@@ -85,7 +85,7 @@ def test_every_number_of_the_table_is_from_a_run_folder(whole):
         "supervised",
     ]
     assert re.search(r"five negatives +\| +\S+ ± \S+ \| +61\.25 \|", text)  # the paper's number beside ours
-    assert re.search(r"another paper's +\| +– \| +33 \|", text)
+    assert re.search(r"another paper's +\| +– \| +33\.00 \|", text)  # as many decimals as its neighbours
 
 
 def test_the_table_says_what_holds_and_where_it_is_from(whole):
@@ -164,7 +164,8 @@ def test_stopped_and_taken_up_it_is_the_same_table(whole, tmp_path):
     done = [job.name for job in plan.jobs if job.done]
     assert stop_in not in done
     display = run(planned(tmp_path), tmp_path / "out")
-    assert not any(said.startswith(f"[1/{len(plan.todo)}] {done[0]}") for said in display.said)
+    assert display.said
+    assert not any(said.startswith(done[0]) for said in display.said)
     assert table(tmp_path / "out").replace(str(tmp_path), "") == table(whole[0] / "out").replace(
         str(whole[0]), ""
     )

@@ -17,15 +17,17 @@ from coview.training import fit
 
 def test_rows_have_the_numbers_of_the_paper():
     rows = {row.name: row for row in find_study("video-streams").rows("ucf101")}
-    assert list(rows) == ["random", "supervised", "V", "D", "V+D"]
+    ours = {name: row for name, row in rows.items() if row.recipe is not None}
+    assert list(ours) == ["random", "supervised", "V", "D", "V+D"]
+    assert [name for name in rows if name not in ours] == list(study.OTHERS)
     assert rows["V+D"].paper == {"UCF-101": 59.1, "HMDB-51": 26.7}
-    assert all(set(row.measures) == {"UCF-101", "linear", "retrieval"} for row in rows.values())
+    assert all(set(row.measures) == {"UCF-101", "linear", "retrieval"} for row in ours.values())
 
 
 def test_two_cameras_have_a_row_more_and_rendered_clips_other_columns():
     rows = {row.name: row for row in study.rows("two-camera")}
     assert rows["V+D+camera"].recipe == "video_camera"
-    assert not rows["V+D"].paper
+    assert not any(row.paper for row in rows.values())
     rooms = {row.name: set(row.measures) for row in study.rows("scenes")}
     assert rooms["V"] == {"all views"}
     assert rooms["D"] == {"all views", "flow"}

@@ -13,9 +13,12 @@ from coview.training.checkpoint import checkpoints, load_checkpoint
 KILLS = 30
 
 
-def kill(folder: Path, luck: random.Random, number: int) -> bool:
-    """Start or resume, and kill: as soon as it begins, while it trains, or while it writes; whether it was killed."""
-    process = faults.EPOCHS and start(faults.train, folder, said=folder.with_name(f"said-{number}"))
+def kill(folder: Path, luck: random.Random, number: int) -> tuple[bool, bool]:
+    """Start or resume, and kill: as soon as it begins, while it trains, or while it writes.
+
+    Whether it was killed, and whether it left a checkpoint that was half written.
+    """
+    process = start(faults.train, folder, said=folder.with_name(f"said-{number}"))
     deadline = time.monotonic() + 60
     before = {path.name for path in checkpoints(folder / "checkpoints")}
 
@@ -33,22 +36,27 @@ def kill(folder: Path, luck: random.Random, number: int) -> bool:
         time.sleep(luck.uniform(0, 0.15))
     process.kill()
     process.join()
-    return process.exitcode == -9
+    return process.exitcode == -9, any(folder.glob("checkpoints/.*.unfinished"))
 
 
 def test_thirty_kills_change_nothing(tmp_path):
     luck = random.Random(0)
-    killed = [kill(tmp_path / "killed", luck, number) for number in range(KILLS)]
+    kills = [kill(tmp_path / "killed", luck, number) for number in range(KILLS)]
+    killed, half = (sum(each) for each in zip(*kills, strict=True))
     for name in ("killed", "whole"):
         process = start(faults.train, tmp_path / name, said=tmp_path / f"said-{name}")
         process.join(120)
         assert process.exitcode == 0, (tmp_path / f"said-{name}").read_text()
-    assert sum(killed) == KILLS, "the run is too short: it ended before it was killed"
+    assert killed == KILLS, "the run is too short: it ended before it was killed"
+    assert half >= 3, "hardly a kill met a writing"
     ends = [load_checkpoint(checkpoints(tmp_path / name / "checkpoints")[-1]) for name in ("killed", "whole")]
     assert [end["step"] for end in ends] == [6 * faults.EPOCHS] * 2
     assert_same(*ends)
     assert [row(tmp_path / name) for name in ("killed", "whole")]
     assert not list((tmp_path / "killed").glob("**/.*"))
+    print(
+        f"{killed} kills, {half} of them while a checkpoint was being written; {ends[0]['step']} steps, all the same"
+    )
 
 
 def row(folder: Path) -> str:

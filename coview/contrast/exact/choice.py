@@ -60,4 +60,8 @@ def _read(path: Path) -> dict[str, list[str]]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return {
+        name: ways for name, ways in found.items() if isinstance(ways, list) and set(map(type, ways)) == {str}
+    }

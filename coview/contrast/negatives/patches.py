@@ -1,4 +1,4 @@
-"""Cells of early maps against whole views, within the batch (appendix, "Contrasting sub-patches")."""
+"""Cells of early maps against whole views, within the batch (appendix B.2, "Contrasting sub-patches")."""
 
 import torch
 from jaxtyping import Float, Int

@@ -37,14 +37,7 @@ def _unpickled(path: Path) -> Any:
     with path.open("rb") as file:
         try:
             return _Arrays(file, encoding="latin1").load()
-        except (
-            pickle.UnpicklingError,
-            EOFError,
-            AttributeError,
-            ImportError,
-            LookupError,
-            ValueError,
-        ) as error:
+        except Exception as error:  # a damaged pickle makes its reader fail in any way it can
             raise ValueError(f"{path} is cut off or no file of CIFAR-10 ({error}): get it again") from error
 
 

@@ -80,7 +80,10 @@ def spoken_names(classes: Sequence[str], folder: Path) -> tuple[str, ...]:
 def _rows(file: Path, separator: str) -> list[list[str]]:
     """The rows of a list of names and classes."""
     with file.open(newline="", encoding="utf-8") as lines:
-        rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+        except csv.Error as error:
+            raise ValueError(f"{file} cannot be read as a table: {error}") from error
     short = [row for row in rows if len(row) < 2 or not row[1].strip()]
     if short:
         raise ValueError(f"{file} should have a name and a class in each line, but one is '{short[0][0]}'")

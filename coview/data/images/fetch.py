@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 
+from coview.files import unpack
+
+PACKED = "archive"  # what it is called until it has been unpacked
 WAIT = 60  # seconds without a byte after which a source counts as gone
 
 
@@ -21,14 +24,15 @@ class Archive:
 
 def fetch(archive: Archive, root: Path) -> Path:
     """Fetch and unpack an archive below a root."""
-    from torchvision.datasets.utils import download_and_extract_archive  # takes seconds to import
+    from torchvision.datasets.utils import download_url  # takes seconds to import
 
     root.mkdir(parents=True, exist_ok=True)
     patience = socket.getdefaulttimeout()
     socket.setdefaulttimeout(WAIT)
     try:
         with tempfile.TemporaryDirectory(dir=root, prefix=".fetching-") as folder:
-            download_and_extract_archive(archive.url, folder, md5=archive.md5, remove_finished=True)
+            download_url(archive.url, folder, filename=PACKED, md5=archive.md5)
+            unpack(Path(folder) / PACKED, Path(folder))
             if not (root / archive.folder).exists():  # another process may have been faster
                 (Path(folder) / archive.folder).replace(root / archive.folder)
     except (URLError, TimeoutError, http.client.HTTPException) as error:

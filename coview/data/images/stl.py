@@ -20,7 +20,9 @@ def read_stl10(folder: Path, split: str) -> Resident:
     pixels, classes = _pixels(folder / f"{part}_X.bin"), _classes(folder)
     label = None if part == "unlabeled" else _label(folder / f"{part}_y.bin", len(pixels))
     found = Resident(f"STL-10 {split}", {"rgb": pixels}, label, classes if label is not None else ())
-    return found if part == split else found.subset(_fold(folder, int(split.removeprefix("fold"))))
+    return (
+        found if part == split else found.subset(_fold(folder, int(split.removeprefix("fold")), len(pixels)))
+    )
 
 
 def _pixels(path: Path) -> Tensor:
@@ -42,8 +44,13 @@ def _classes(folder: Path) -> tuple[str, ...]:
     return tuple((folder / "class_names.txt").read_text().split())
 
 
-def _fold(folder: Path, number: int) -> Tensor:
+def _fold(folder: Path, number: int, pictures: int) -> Tensor:
     folds = (folder / "fold_indices.txt").read_text().splitlines()
     if len(folds) != FOLDS:
         raise ValueError(f"{folder / 'fold_indices.txt'} should have {FOLDS} lines, but has {len(folds)}")
-    return torch.tensor([int(one) for one in folds[number].split()])
+    rows = [int(one) for one in folds[number].split()]
+    if not rows or min(rows) < 0 or max(rows) >= pictures:
+        raise ValueError(
+            f"{folder / 'fold_indices.txt'} names no pictures, or others than the {pictures:,} there are"
+        )
+    return torch.tensor(rows)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from coview.data.npy import MAGIC, read_mat, read_npy, read_npz
 from coview.data.own.found import (
     Column,
     Found,
@@ -16,6 +17,7 @@ from coview.data.own.found import (
     view_names,
 )
 from coview.data.own.readers import plain
+from coview.data.stream.picture import read_file
 
 ARRAYS = (".npz", ".npy", ".mat")
 LABELS = ("label", "labels", "y", "gt", "target", "truelabel", "truth", "class", "classes")
@@ -58,58 +60,26 @@ def _read(place: Path) -> Arrays:
 
 def _load(file: Path) -> Arrays:
     """The arrays of a `.npz` by name, or that of a `.npy` under the name of its file."""
-    with file.open("rb") as opened:
-        try:
-            loaded = np.load(opened, allow_pickle=False)
-        except (ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{file} cannot be read: {_reason(error)}") from error
-        if isinstance(loaded, np.ndarray):
-            return {file.stem: loaded}
-        return {name: _entry(loaded, name, file) for name in loaded.files}
-
-
-def _entry(loaded: Any, name: str, file: Path) -> np.ndarray:
     try:
-        return loaded[name]
+        with file.open("rb") as opened:
+            alone = opened.read(len(MAGIC)) == MAGIC
+        return {file.stem: read_npy(read_file(file))} if alone else read_npz(file)
     except ValueError as error:
-        raise ValueError(f"array '{name}' of {file} cannot be read: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    if "allow_pickle" in str(error) or "pickle" in str(error):
-        return "it holds Python objects, wanted are plain arrays of numbers"
-    return str(error)
+        raise ValueError(f"{file} cannot be read: {error}") from error
 
 
 def _read_mat(file: Path) -> Arrays:
     """The matrices of a MATLAB file; each matrix of a cell array is a view of its own."""
-    try:
-        from scipy.io import loadmat
-    except ImportError as error:
-        raise ModuleNotFoundError("MATLAB files need scipy: pip install 'coview[own]'") from error
-    try:
-        stored = loadmat(file)
-    except NotImplementedError as error:
-        raise ValueError(f"{file} is a MATLAB file of version 7.3: save it with -v7, or as .npz") from error
-    except Exception as error:  # of scipy, for bytes that are no MATLAB file
-        raise ValueError(f"{file} cannot be read as a MATLAB file: {error}") from error
     found: dict[str, np.ndarray] = {}
-    for name, values in stored.items():
-        if name.startswith("__") or not isinstance(values, np.ndarray) or values.dtype.names:
-            continue
-        if values.dtype != object:
-            found[name] = values
-            continue
-        cells = [cell for cell in values.ravel() if isinstance(cell, np.ndarray)]
-        if name.lower() in LABELS:
-            found[name] = cells[0]  # some files repeat the labels for every view
+    for name, values in read_mat(file).items():
+        word, cell, number = name.partition("/")
+        if not cell:
+            found[word] = values
+        elif word.lower() not in LABELS:
+            found[f"{word}{int(number) + 1}"] = values
         else:
-            found |= {f"{name}{number + 1}": _dense(cell) for number, cell in enumerate(cells)}
-    return {name: _dense(values) for name, values in found.items()}
-
-
-def _dense(values: Any) -> np.ndarray:
-    return values.toarray() if hasattr(values, "toarray") else values
+            found.setdefault(word, values)  # some files repeat the labels for every view
+    return found
 
 
 def _one_row_a_sample(views: Arrays, place: Path, label: np.ndarray | None) -> dict[str, np.ndarray]:

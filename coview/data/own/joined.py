@@ -1,45 +1,21 @@
 """Maps that stream from files, and beside them tables that lie in memory, as one dataset."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from coview.data.resident import Resident
-from coview.data.stream import Stream
+from coview.data.stream import OverStream
 from coview.types import Sample
 
 
 @dataclass(frozen=True)
-class Joined:
+class Joined(OverStream):
     """The fields of both, sample by sample; label and presence are those of the stream."""
 
-    stream: Stream
     tables: Resident
-
-    @property
-    def name(self) -> str:
-        return self.stream.name
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.stream.classes
-
-    @property
-    def label(self) -> Tensor | None:
-        return self.stream.label
-
-    @property
-    def present(self) -> Mapping[str, Tensor]:
-        return self.stream.present
-
-    @property
-    def device(self) -> torch.device:
-        return self.stream.device
-
-    def __len__(self) -> int:
-        return len(self.stream)
 
     def to(self, device: torch.device | str) -> "Joined":
         """The same samples, arriving on another device."""

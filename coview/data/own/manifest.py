@@ -94,7 +94,10 @@ def _read_csv(file: Path) -> Rows:
         raise ValueError(f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
-    lines = [line for line in csv.reader(text.splitlines(), delimiter=delimiter) if line]
+    try:
+        lines = [line for line in csv.reader(text.splitlines(), delimiter=delimiter) if line]
+    except csv.Error as error:
+        raise ValueError(f"{file} cannot be read as a table: {error}") from error
     if not lines:
         return {}
     names = [name.strip() for name in lines[0]]

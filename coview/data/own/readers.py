@@ -3,6 +3,7 @@
 import functools
 import importlib.util
 import struct
+import zlib
 from io import BytesIO
 from typing import Any
 
@@ -12,11 +13,13 @@ from jaxtyping import Shaped
 from PIL import Image
 from torch import Tensor
 
-from coview.data.stream.picture import BROKEN, PIXELS, as_tensor, open_image, torchvision_operators
+from coview.data.npy import MAGIC, read_npy
+from coview.data.stream.picture import BROKEN, PIXELS, RAISE, as_tensor, open_image, torchvision_operators
 
 PICTURES = (".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 SUPPORTED = (*PICTURES, ".npy")
 WHOLE = {"1": "L", "P": "RGB", "LA": "L", "PA": "RGB", "La": "L", "RGBA": "RGB", "RGBa": "RGB", "RGBX": "RGB"}
+LARGEST = 8 * PIXELS  # bytes of a TIFF; more are refused
 UNCHANGED = 0  # torchvision's number for it
 
 Values = Shaped[np.ndarray, "..."]
@@ -70,12 +73,13 @@ def channels_first(values: np.ndarray) -> np.ndarray:
 
 
 def _read(data: bytes) -> np.ndarray:
-    if data.startswith(b"\x93NUMPY"):
-        return channels_first(np.load(BytesIO(data), allow_pickle=False))
+    if data.startswith(MAGIC):
+        return channels_first(read_npy(data))
     if data[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
         return _tiff(data)
-    if _deep_png(data):
-        return torchvision_operators().decode_png(as_tensor(data), UNCHANGED, False).numpy()
+    deep = _deep_png(data)
+    if deep is not None:
+        return torchvision_operators().decode_png(as_tensor(deep), UNCHANGED, False).numpy()
     return _pillow(data)
 
 
@@ -87,12 +91,38 @@ def _pillow(data: bytes) -> np.ndarray:
     return channels_first(np.asarray(image if mode == image.mode else image.convert(mode)))
 
 
-def _deep_png(data: bytes) -> bool:
-    """Colour of 16 bits, which Pillow cuts to 8: bit depth and kind of colour stand in the header."""
-    if not data.startswith(b"\x89PNG") or len(data) < 26:
-        return False
-    depth, kind = struct.unpack("BB", data[24:26])
-    return depth == 16 and kind == 2
+def _deep_png(data: bytes) -> bytes | None:
+    """A PNG with colours of 16 bits, which Pillow cuts to 8, made anew from its rows; None for any other.
+
+    Torchvision crashes on a damaged PNG, so it is given nothing but what has been found to be whole.
+    """
+    if not data.startswith(b"\x89PNG") or data[12:16] != b"IHDR" or len(data) < 33:
+        return None
+    width, height, depth, kind, *_, woven = struct.unpack(">IIBBBBB", data[16:29])
+    if (depth, kind, woven) != (16, 2, 0):
+        return None
+    open_image(data, PIXELS)
+    packed, place = b"", 8
+    while place + 8 <= len(data):
+        size, name = struct.unpack(">I4s", data[place : place + 8])
+        packed += data[place + 8 : place + 8 + size] if name == b"IDAT" else b""
+        place += 12 + size
+    line = 1 + 6 * width  # how it was filtered, then its pixels
+    rows = zlib.decompressobj().decompress(packed, height * line + 1)
+    if len(rows) != height * line or max(rows[::line]) > 4:
+        raise ValueError(
+            f"a PNG of {width}x{height} that is damaged: {len(rows):,} bytes of {height * line:,}"
+        )
+    return (
+        data[:8]
+        + _chunk(b"IHDR", data[16:29])
+        + _chunk(b"IDAT", zlib.compress(rows, 1))
+        + _chunk(b"IEND", b"")
+    )
+
+
+def _chunk(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
 
 
 def _tiff(data: bytes) -> np.ndarray:
@@ -102,6 +132,8 @@ def _tiff(data: bytes) -> np.ndarray:
         return _tiff_by_pillow(data)
     with module.TiffFile(BytesIO(data)) as file:
         series = file.series[0]
+        if series.size * series.dtype.itemsize > LARGEST:
+            raise ValueError(f"{series.dtype} {list(series.shape)} is more than {LARGEST:,} bytes{RAISE}")
         try:
             values, axes = series.asarray(), series.axes
         except ValueError as error:

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import torch
 from jaxtyping import Float, Int8, Int16, UInt8
-from PIL import Image
 from torch import Tensor
 
+from coview.data.npy import read_npy
 from coview.data.rgbd.frames import as_bytes, check_depth
+from coview.data.stream.picture import PIXELS, open_image, read_file
+from coview.files import in_a_line
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".npy")
 
@@ -17,9 +19,8 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".npy")
 def read_rgb(path: Path) -> UInt8[Tensor, "3 H W"]:
     """A picture."""
     if path.suffix == ".npy":
-        return _channels_first(np.load(path), path)
-    with Image.open(path) as image:
-        return torch.from_numpy(np.asarray(image.convert("RGB")).copy()).movedim(-1, 0)
+        return _channels_first(read_npy(read_file(path)), path)
+    return torch.from_numpy(_picture(path, "RGB")).movedim(-1, 0)
 
 
 def read_depth(path: Path, *, scale: float) -> Float[Tensor, "1 H W"]:
@@ -35,7 +36,7 @@ def read_depth(path: Path, *, scale: float) -> Float[Tensor, "1 H W"]:
 def read_normal(path: Path) -> Int8[Tensor, "3 H W"]:
     """Unit normals, x right, y down, z ahead; of an image 0 to 255 for -1 to 1. No length, or black, is a hole."""
     if path.suffix == ".npy":
-        given = _channels_first(np.load(path), path).float()
+        given = _channels_first(read_npy(read_file(path)), path).float()
         hole = given.square().sum(0) < 1e-6
     else:
         colours = read_rgb(path)
@@ -62,9 +63,18 @@ READ: dict[str, Callable[..., Tensor]] = {
 
 def _values(path: Path) -> np.ndarray:
     if path.suffix == ".npy":
-        return np.load(path)
-    with Image.open(path) as image:
-        return np.array(image)
+        return read_npy(read_file(path))
+    return _picture(path)
+
+
+def _picture(path: Path, mode: str | None = None) -> np.ndarray:
+    try:
+        image = open_image(read_file(path), PIXELS)
+        return np.array(image if mode is None else image.convert(mode))
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # Pillow's readers raise whatever they stumble over
+        raise ValueError(f"{path} cannot be read: {in_a_line(error)}") from error
 
 
 def _channels_first(values: np.ndarray, path: Path) -> Tensor:

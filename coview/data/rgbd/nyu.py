@@ -1,6 +1,7 @@
 """NYU-Depth-V2 as its authors publish it: nyu_depth_v2_labeled.mat, splits.mat, and classMapping40.mat."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from coview.data.npy import NewMatlab, read_mat
 from coview.data.rgbd.classes import NYU13, NYU40, groups_of_13
 from coview.data.rgbd.frames import VOID, Camera, Frames, check_depth, check_segment
+from coview.files import in_a_line
 from coview.names import did_you_mean
 
 FILE, SPLITS, MAPPING = "nyu_depth_v2_labeled.mat", "splits.mat", "classMapping40.mat"
@@ -67,8 +70,19 @@ def _fields(
     return fields
 
 
-def _open(path: Path) -> Any:
-    """The file as HDF5, refused if it is not NYU-Depth-V2."""
+@contextmanager
+def _open(path: Path) -> Iterator[Any]:
+    """The file as HDF5, refused if it is not NYU-Depth-V2 or damaged."""
+    try:
+        with _checked(path) as file:
+            yield file
+    except (OSError, ImportError, ValueError):
+        raise
+    except Exception as error:  # of HDF5, which raises whatever it stumbles over
+        raise ValueError(f"{path} is damaged: {in_a_line(error)}") from error
+
+
+def _checked(path: Path) -> Any:
     h5py = _library("h5py", path)
     try:
         file = h5py.File(path, "r")
@@ -116,12 +130,13 @@ def _variable(path: Path, name: str, why: str) -> np.ndarray:
             f"no {path}: {why} is in its '{name}', as the authors publish it; put it there"
         )
     try:
-        found = _library("scipy.io", path).loadmat(path)
-    except NotImplementedError:  # version 7.3 is HDF5
-        with _library("h5py", path).File(path, "r") as file:
-            found = {key: np.asarray(file[key]) for key in file if key == name}
-    except ValueError as error:
-        raise ValueError(f"{path} is no MATLAB file ({error})") from error
+        found = read_mat(path)
+    except NewMatlab:  # which is HDF5
+        try:
+            with _library("h5py", path).File(path, "r") as file:
+                found = {key: np.asarray(file[key]) for key in file if key == name}
+        except (RuntimeError, KeyError, TypeError, MemoryError) as error:
+            raise ValueError(f"{path} is damaged: {in_a_line(error)}") from error
     if name not in found:
         raise ValueError(f"{path} has no variable '{name}': wanted is the file that its authors publish")
     return np.asarray(found[name])

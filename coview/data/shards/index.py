@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from coview.data.npy import read_npz
+
 FORMAT = "coview shards 1"
 INDEX, KNOWN = "shards.json", "known.npz"
 MANY = 2**32  # samples in a shard; more are refused
@@ -94,18 +96,13 @@ def write_known(label: Tensor | None, present: Mapping[str, Tensor]) -> bytes:
 def read_known(data: bytes, samples: int, where: str) -> tuple[Tensor | None, dict[str, Tensor]]:
     """The other way; nothing in it is unpickled, and nothing is unpacked that claims to be larger than it must be."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            large = [one.filename for one in archive.infolist() if one.file_size > 16 * samples + 4096]
-        if large:
-            raise ValueError(f"'{large[0]}' claims to be too large")
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
+        arrays = read_npz(data, largest=16 * samples + 4096)
         label = arrays.pop(LABEL, None)
         if label is not None and (label.shape != (samples,) or not np.issubdtype(label.dtype, np.integer)):
             raise ValueError(f"the label has shape {label.shape} and type {label.dtype}")
         present = {name.removeprefix(PRESENT): _bits(one, samples) for name, one in arrays.items()}
-    except Exception as error:  # of zipfile, zlib and NumPy, which raise whatever they stumble over
-        raise ValueError(f"{where} cannot be read: {error or type(error).__name__}") from error
+    except ValueError as error:
+        raise ValueError(f"{where} cannot be read: {error}") from error
     return None if label is None else torch.from_numpy(label.astype(np.int64)), present
 
 

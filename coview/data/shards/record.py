@@ -10,6 +10,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from coview.data.npy import read_npy
+
 Record = dict[str, tuple[str, bytes]]
 """The fields of a sample: what kind of file each is ("png", "npy", "gap"), and its bytes."""
 
@@ -38,19 +40,9 @@ def as_gap(values: Tensor) -> tuple[str, bytes]:
 
 def read_array(data: bytes, largest: int = LARGEST) -> Tensor:
     """A NumPy file that holds as many plain numbers as it claims."""
-    file = io.BytesIO(data)
-    try:
-        version = np.lib.format.read_magic(file)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, columns_first, kind = read[version](file)
-    except Exception as error:  # a header is parsed as Python, in any way that may go wrong
-        raise ValueError(f"not an array of NumPy: {error}") from error
-    _check(kind.name, shape, largest)
-    body = np.frombuffer(data, np.uint8, offset=file.tell())
-    if len(body) != kind.itemsize * int(np.prod(shape, dtype=np.int64)):
-        raise ValueError(f"the array {kind.name} {list(shape)} is cut off: {len(body):,} bytes are there")
-    values = body.view(kind).reshape(shape, order="F" if columns_first else "C")
-    return torch.from_numpy(np.array(values.astype(kind.newbyteorder("=")), order="C"))
+    values = read_npy(data, largest=largest)
+    _check(values.dtype.name, values.shape, largest)
+    return torch.from_numpy(np.array(values.astype(values.dtype.newbyteorder("=")), order="C"))
 
 
 def read_gap(data: bytes, largest: int = LARGEST) -> Tensor:
@@ -60,7 +52,7 @@ def read_gap(data: bytes, largest: int = LARGEST) -> Tensor:
         _check(kind, shape, largest)
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"a gap that cannot be read: {error}") from error
-    return torch.zeros(*shape, dtype=getattr(torch, kind))
+    return torch.zeros(torch.Size(shape), dtype=getattr(torch, kind))
 
 
 def member_name(number: int, field: str, kind: str) -> str:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 from os import PathLike
@@ -19,7 +19,7 @@ from coview.data.shards.order import shuffled_batches
 from coview.data.shards.read import is_remote, read_bytes, read_shard
 from coview.data.shards.record import ARRAY, GAP, Record, member_name, read_array, read_gap
 from coview.data.shards.shelf import Shelf
-from coview.data.stream import Stream
+from coview.data.stream import OverStream, Stream
 from coview.types import Sample
 
 READERS = 4  # shards that are read at a time
@@ -44,36 +44,12 @@ def packed(split: str, *, root: str | PathLike[str], streams: int = 8, tolerate:
 
 
 @dataclass(frozen=True)
-class Shards:
+class Shards(OverStream):
     """A `Stream` out of shards, which are read whole and ahead of their use."""
 
-    stream: Stream
     index: Index
     shelf: Shelf
     streams: int = 8
-
-    @property
-    def name(self) -> str:
-        return self.stream.name
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.stream.classes
-
-    @property
-    def label(self) -> Tensor | None:
-        return self.stream.label
-
-    @property
-    def present(self) -> Mapping[str, Tensor]:
-        return self.stream.present
-
-    @property
-    def device(self) -> torch.device:
-        return self.stream.device
-
-    def __len__(self) -> int:
-        return len(self.stream)
 
     def to(self, device: torch.device | str) -> "Shards":
         """The same samples, arriving on another device."""

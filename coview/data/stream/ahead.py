@@ -10,7 +10,7 @@ from typing import Any
 
 def made_ahead(
     batches: Iterable[list[Any]],
-    read: Callable[[Any], Any],
+    read: Callable[[list[Any]], Iterable[Any]],
     assemble: Callable[[list[Any], list[Any]], Any],
     *,
     workers: int,
@@ -50,10 +50,10 @@ class _Crew:
 
     def _read(self, numbers: list[Any]) -> list[Any]:
         found = []
-        for number in numbers:
+        for row in self.read(numbers):
             if self.closing.is_set():
                 raise CancelledError
-            found.append(self.read(number))
+            found.append(row)
         return found
 
     def _assemble(self, numbers: list[Any], reading: list[Future]) -> Any:

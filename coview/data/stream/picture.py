@@ -14,13 +14,17 @@ from jaxtyping import UInt8
 from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
-Data = bytes | bytearray
+from coview.files import limit
+
+Data = bytes | bytearray | memoryview
 Decoder = Callable[[bytes], Tensor]
 """Bytes of a file -> a map [... H W], or fewer dimensions for what is no map; of a broken file it raises `BROKEN`."""
 
 BROKEN = (OSError, ValueError, EOFError)  # what says that a file is broken; anything else stops the run
-PIXELS = 50_000_000  # more are refused: a small file can claim to be a picture that fills the memory
-SIDE = 30_000  # longer sides are refused: in a batch all pictures get a canvas that holds the widest and the highest
+# More pixels are refused: a small file can claim to be a picture that fills the memory. So are longer sides: in a
+# batch all pictures get a canvas that holds the widest and the highest.
+RAISE = ": COVIEW_PIXELS=... raises them"
+PIXELS, SIDE = limit("COVIEW_PIXELS", 50_000_000), limit("COVIEW_SIDE", 30_000)
 RGB = 3  # torchvision's number for it
 
 
@@ -29,7 +33,8 @@ def decode_picture(data: Data, pixels: int = PIXELS, side: int = SIDE) -> UInt8[
     operators = torchvision_operators()
     try:
         image = open_image(data, pixels, side)
-        picture = _torchvision(operators, data) if image.format in ("JPEG", "MPO", "PNG") else None
+        # A damaged PNG makes torchvision crash, and the whole run with it: Pillow says what is wrong.
+        picture = _torchvision(operators, data) if image.format in ("JPEG", "MPO") else None
         return _pillow(image) if picture is None else picture
     except (*BROKEN, MemoryError):
         raise
@@ -46,9 +51,11 @@ def open_image(data: Data, pixels: int, side: int = SIDE) -> Image.Image:
     except UnidentifiedImageError:
         raise ValueError("not a picture in a known format") from None
     if image.width * image.height > pixels:
-        raise ValueError(f"{image.width}x{image.height} is more than pixels={pixels:,} allow")
+        raise ValueError(f"{image.width}x{image.height} is more than pixels={pixels:,} allow{RAISE}")
     if max(image.size) > side:
-        raise ValueError(f"{image.width}x{image.height} is wider or higher than side={side:,} allows")
+        raise ValueError(
+            f"{image.width}x{image.height} is wider or higher than side={side:,} allows: COVIEW_SIDE=... raises it"
+        )
     return image
 
 
@@ -66,7 +73,8 @@ def read_file(path: str | PathLike[str]) -> bytearray:
 
 def as_tensor(data: Data) -> UInt8[Tensor, "bytes"]:
     """The bytes of a file as torchvision takes them."""
-    return torch.frombuffer(data if isinstance(data, bytearray) else bytearray(data), dtype=torch.uint8)
+    writable = isinstance(data, bytearray) or (isinstance(data, memoryview) and not data.readonly)
+    return torch.frombuffer(data if writable else bytearray(data), dtype=torch.uint8)
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -15,16 +15,19 @@ from torch import Tensor
 from coview.data.stream.ahead import made_ahead
 from coview.data.stream.beside import Beside
 from coview.data.stream.broken import Broken, Fault, all_broken, stand_ins
+from coview.data.stream.bulk import POSSIBLE, Bulk
 from coview.data.stream.picture import BROKEN, PIXELS, SIDE, Data, Decoder, decode_picture, read_file
+from coview.data.stream.reading import goes_together
 from coview.data.stream.stack import EXTENT, extent_of, stack
-from coview.data.stream.together import Jpeg, Together, decode_together, device_decoder, goes_together
+from coview.data.stream.together import Jpeg, Together, decode_together, device_decoder
 from coview.names import did_you_mean
 from coview.types import Sample
 
 Opener = Callable[[Any], Data | Tensor]
 """From what `files` holds for a field of a sample to the bytes of its file, or to what they would be decoded to."""
 
-READERS = 4  # threads that only read; more get into each other's way, as in Python one runs at a time
+READERS = 4  # that only read
+JPEGS = ("", ".jpg", ".jpeg", ".jpe", ".jfif")
 
 Row = dict[str, Tensor | Jpeg | Exception]
 """What a worker found for a sample, by field; an exception where a file is broken."""
@@ -109,21 +112,38 @@ class Stream:
         def assemble(numbers: list[int], rows: list[Row]) -> Any:
             return beside.make(partial(self._assemble, numbers, rows, together, stand_in=stand_in))
 
-        read = partial(self._read, wait=together is not None)
-        numbers = (self._numbers(index) for index in batches)
         decoding = together is None or bool(self.decoders)
         workers = self.workers or (max(READERS, os.cpu_count() or 1) if decoding else READERS)
-        with closing(made_ahead(numbers, read, assemble, workers=workers, ahead=self.ahead)) as made:
+        in_bulk = POSSIBLE and stand_in and self.opener is read_file and not decoding
+        settings: dict[str, Any] = {"requests": self.ahead + 1, "pixels": self.pixels, "side": self.side}
+
+        def read(part: list[int]) -> Iterator[Row]:
+            found = {} if bulk is None else bulk.read(self._jpegs(part))
+            return (self._read(number, found, wait=together is not None) for number in part)
+
+        numbers = (self._numbers(index) for index in batches)
+        with (
+            Bulk(workers, **settings) if in_bulk else nullcontext() as bulk,
+            closing(made_ahead(numbers, read, assemble, workers=workers, ahead=self.ahead)) as made,
+        ):
             for sample, event in made:
                 if sample is not None:
                     yield beside.arrive(sample, event)
         self.broken.tell(self.name, len(self))
 
-    def _read(self, number: int, *, wait: bool) -> Row:
-        """The fields of one sample; JPEGs may `wait` to be decoded with the others of their batch."""
+    def _jpegs(self, numbers: list[int]) -> list[str]:
+        """Files of these samples that may well be JPEGs."""
+        paths = [os.fspath(paths[number]) for paths in self.files.values() for number in numbers]
+        return [path for path in paths if os.path.splitext(path)[1].lower() in JPEGS]
+
+    def _read(self, number: int, found: Mapping[str, Jpeg], *, wait: bool) -> Row:
+        """The fields of one sample; JPEGs may `wait` to be decoded with the others of their batch, or are read."""
         if number in self.broken.faults:
             return {}
-        return {name: self._open(name, paths[number], wait) for name, paths in self.files.items()}
+        return {
+            name: found.get(os.fspath(paths[number])) or self._open(name, paths[number], wait)
+            for name, paths in self.files.items()
+        }
 
     def _open(self, name: str, path: str | PathLike[str], wait: bool) -> Tensor | Jpeg | Exception:
         try:
@@ -163,6 +183,8 @@ class Stream:
         waiting = [(row, name, one) for row in rows for name, one in row.items() if isinstance(one, Jpeg)]
         alone = partial(decode_picture, pixels=self.pixels, side=self.side)
         pictures = decode_together([jpeg for *_, jpeg in waiting], together, alone)
+        if self.device.type == "cuda":  # the files are read where they are, perhaps still now
+            torch.cuda.current_stream(self.device).synchronize()
         for (row, name, _), picture in zip(waiting, pictures, strict=True):
             row[name] = picture
 

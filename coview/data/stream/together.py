@@ -5,18 +5,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
+from typing import Any
 
 import torch
 from PIL import Image
 from torch import Tensor
 
 from coview.data.stream.nvjpeg import BACKENDS, Batched, NvJpeg, loaded_library
-from coview.data.stream.picture import BROKEN, RGB, SIDE, Data, Decoder, as_tensor, torchvision_operators
-
-# Markers in a JPEG: the start of its pixels, their end, how they are stored, and in which colours.
-SCAN, END = b"\xff\xda", b"\xff\xd9"
-FRAMES = (b"\xff\xc0", b"\xff\xc1", b"\xff\xc2")  # baseline, extended, progressive
-ADOBE = b"\xff\xee"
+from coview.data.stream.picture import BROKEN, RGB, Data, Decoder, as_tensor, torchvision_operators
 
 Together = Callable[[list[Tensor]], list[Tensor]]
 """Bytes of JPEGs -> pictures uint8 [3 H W], all or none: it raises RuntimeError if one of them cannot be decoded."""
@@ -27,6 +23,7 @@ class Jpeg:
     """A picture that waits to be decoded together with others."""
 
     data: Data
+    kept_by: Any = None  # as long as it is there, the bytes are
 
 
 @functools.cache
@@ -71,32 +68,6 @@ def _batched(device: torch.device, otherwise: Together) -> Together | None:
 
 def _alike(one: Tensor, other: Tensor) -> bool:
     return one.shape == other.shape and bool((one.float() - other.float()).abs().mean() < 3)
-
-
-def goes_together(data: Data, pixels: int, side: int = SIDE) -> bool:
-    """Whether a file is surely a JPEG for the device; all others are judged by the decoder of the workers.
-
-    Read here, since Pillow takes longer for the header than the disk for the file.
-    """
-    place, plain = 2, False
-    while data.startswith(b"\xff\xd8") and place < len(data):
-        marker, size = data[place : place + 2], int.from_bytes(data[place + 2 : place + 4], "big")
-        if marker == SCAN:  # an end follows; the thumbnail in a header has an end of its own
-            return plain and data.rfind(END, place) > 0
-        if marker in FRAMES:
-            plain = _is_plain(data[place + 4 : place + 2 + size], pixels, side)
-        elif marker == ADOBE and data[place + 15 : place + 16] == b"\0":  # stored as RGB or CMYK
-            return False
-        place += 2 + size
-    return False
-
-
-def _is_plain(frame: Data, pixels: int, side: int) -> bool:
-    """Whether a frame has 8 bits, a size that is allowed, and grey or YCbCr values."""
-    height, width = (int.from_bytes(frame[place : place + 2], "big") for place in (1, 3))
-    channels = frame[6::3]  # their names
-    known = len(channels) in (1, 3) and channels != b"RGB"
-    return known and frame[:1] == b"\x08" and 0 < height * width <= pixels and max(height, width) <= side
 
 
 def decode_together(jpegs: list[Jpeg], together: Together, alone: Decoder) -> list[Tensor | Exception]:

@@ -1,6 +1,7 @@
 """Frames of a clip by number: of a video file, without decoding what lies before the last key frame, or of a folder."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,7 +12,8 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from coview.data.stream.picture import BROKEN, decode_picture
+from coview.data.stream.picture import BROKEN, PIXELS, RAISE, decode_picture
+from coview.files import in_a_line
 
 VIDEOS = (".avi", ".mp4", ".mkv", ".mov", ".webm", ".mpg", ".mpeg", ".m4v", ".wmv", ".flv", ".3gp", ".ogv")
 PICTURES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff")
@@ -69,11 +71,8 @@ class VideoFile:
 
     def frames(self, numbers: Sequence[int]) -> UInt8[Tensor, "T 3 H W"]:
         wanted = sorted({_within(number, self.count, self.path) for number in numbers})
-        try:
-            with self._open() as container:
-                found = self._decode(container, wanted)
-        except self.av.error.FFmpegError as error:
-            raise BrokenClip(f"{self.path}: {error.strerror or error}") from error
+        with self._open() as container:
+            found = self._decode(container, wanted)
         lost = [number for number in wanted if number not in found]
         if lost:
             raise BrokenClip(f"{self.path}: frame {lost[0]} of {self.count} cannot be decoded")
@@ -82,7 +81,9 @@ class VideoFile:
     def _decode(self, container: Any, wanted: Sequence[int]) -> dict[int, np.ndarray]:
         """The wanted frames by number; between two that are far apart the file is read from a key frame."""
         stream, found = self._stream(container), {}
-        stream.thread_type = "AUTO"
+        stream.thread_type = (
+            "NONE"  # of a damaged video, threads of ffmpeg and Python may wait for each other for ever
+        )
         if self.stamps is None:
             for number, frame in enumerate(container.decode(stream)):
                 if number in wanted:
@@ -100,17 +101,29 @@ class VideoFile:
                     break
         return found
 
-    def _open(self) -> Any:
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
         try:
-            return self.av.open(str(self.path))
+            with self.av.open(str(self.path)) as container:
+                yield container
+        except BrokenClip:
+            raise
         except self.av.error.FFmpegError as error:
             raise BrokenClip(f"{self.path}: {error.strerror or error}") from error
+        except Exception as error:  # of PyAV, for what it did not expect
+            raise BrokenClip(f"{self.path}: {in_a_line(error)}") from error
 
     def _stream(self, container: Any) -> Any:
         if not container.streams.video:
             what = "only sound" if container.streams.audio else "no pictures"
             raise BrokenClip(f"{self.path}: there is {what} in it")
-        return container.streams.video[0]
+        stream = container.streams.video[0]
+        size = stream.codec_context  # of a codec that nobody knows there is none
+        if size is not None and size.width * size.height > PIXELS:
+            raise BrokenClip(
+                f"{self.path}: {size.width}x{size.height} is more than pixels={PIXELS:,} allow{RAISE}"
+            )
+        return stream
 
 
 class FrameFolder:

@@ -92,7 +92,12 @@ def _divided(files: Mapping[str, Path]) -> dict[str, list[str]]:
 
 def _listed(folder: Path, files: Mapping[str, Path], second: Mapping[str, Path]) -> Layout:
     with (folder / TABLE).open(newline="") as table:
-        rows = list(csv.DictReader(table))
+        try:
+            rows = list(csv.DictReader(table))
+        except csv.Error as error:
+            raise ValueError(f"{folder / TABLE} cannot be read as a table: {error}") from error
+    if any(None in row or None in row.values() for row in rows):
+        raise ValueError(f"{folder / TABLE} should have as many cells in each line as in the first")
     columns = [name for name in (rows[0] if rows else {}) if re.fullmatch(r"split\d+", name or "")]
     if not columns or not {"clip", "video"} <= set(rows[0]):
         raise ValueError(

@@ -61,7 +61,7 @@ class Pack:
             with zipfile.ZipFile(self.path) as pack:
                 self.meta: dict[str, Any] = json.loads(pack.read(META))
             self.count, self.rate = int(self.meta["frames"]), float(self.meta.get("rate", 0))
-        except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
+        except Exception as error:  # of zipfile and zlib, which raise whatever they stumble over
             raise BrokenClip(f"{self.path}: no packed clip ({error})") from error
 
     def __len__(self) -> int:
@@ -82,7 +82,7 @@ class Pack:
         try:
             with zipfile.ZipFile(self.path) as pack:
                 return [pack.read(_name(what, number)) for number in numbers]
-        except (OSError, zipfile.BadZipFile, KeyError) as error:
+        except Exception as error:
             raise BrokenClip(f"{self.path}: {error}") from error
 
 

@@ -63,8 +63,8 @@ class PackedSource:
     def stream(self, requests: Iterable[Request], takes: Takes, *, stand_in: bool) -> Iterator[Taken]:
         """Batch after batch; in the place of a broken clip stands the next good one, or nothing."""
 
-        def read(wanted: tuple[int, int]) -> Mapping[str, Tensor] | Fault:
-            return self._take(*wanted, takes)
+        def read(wanted: list[tuple[int, int]]) -> Iterator[Mapping[str, Tensor] | Fault]:
+            return (self._take(*one, takes) for one in wanted)
 
         waiting: list[Request] = []
 

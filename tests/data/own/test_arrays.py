@@ -83,7 +83,7 @@ def test_without_labels_the_common_side_counts_samples(tmp_path):
         ({"a": numbers(N, 3), "b": numbers(N, 2), "y": numbers(N, 2)}, "labels should be one a sample"),
         (
             {"a": numbers(N, 3), "b": np.array([{}] * N)},
-            "array 'b' of .* cannot be read: it holds Python objects",
+            "cannot be read: array 'b' cannot be read: it holds Python objects",
         ),
     ],
 )
