@@ -1,6 +1,7 @@
 """The commands: each reads its arguments, calls the library, and shows what comes back."""
 
 import os
+import platform
 import shlex
 import sys
 from contextlib import nullcontext
@@ -14,6 +15,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 from typer.core import TyperCommand
 
+from coview import __version__
 from coview.cli.warned import plain_warnings
 
 
@@ -60,6 +62,24 @@ Settings = Annotated[
         help="Change a field of the recipe, or of a part: critic.temperature=0.2.",
     ),
 ]
+
+
+def _versions(wanted: bool) -> None:
+    if wanted:
+        import torch
+
+        print(f"coview {__version__}, torch {torch.__version__}, Python {platform.python_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Say which versions these are.", is_eager=True, callback=_versions),
+    ] = False,
+) -> None:
+    """Take what stands before the name of a command."""
 
 
 @command(epilog="Example: coview demo --run runs/demo")

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from command import Said
 
+import coview
 import coview.cli.probe
 import coview.training
 from coview.cli import main
@@ -535,3 +537,9 @@ def test_wrong_use_of_a_process_of_its_own():
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     done = whole_process("--version-of-nothing")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+
+
+def test_the_version_is_that_of_the_package(run):
+    said = run("--version")
+    assert said.code == 0
+    assert said.out.startswith(f"coview {coview.__version__}, torch {torch.__version__}")
