@@ -64,12 +64,13 @@ Settings = Annotated[
 ]
 
 
-def _versions(wanted: bool) -> None:
+def _versions(wanted: bool) -> bool:
     if wanted:
         import torch
 
         print(f"coview {__version__}, torch {torch.__version__}, Python {platform.python_version()}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()
