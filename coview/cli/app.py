@@ -6,6 +6,7 @@ import shlex
 import sys
 from contextlib import nullcontext
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,6 @@ from rich.table import Table as Grid
 from rich.text import Text
 from typer.core import TyperCommand
 
-from coview import __version__
 from coview.cli.warned import plain_warnings
 
 
@@ -68,7 +68,9 @@ def _versions(wanted: bool) -> bool:
     if wanted:
         import torch
 
-        print(f"coview {__version__}, torch {torch.__version__}, Python {platform.python_version()}")
+        print(
+            f"coview {metadata.version('coview')}, torch {torch.__version__}, Python {platform.python_version()}"
+        )
         raise typer.Exit
     return wanted
 
