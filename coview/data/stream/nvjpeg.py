@@ -1,7 +1,7 @@
 """JPEGs decoded by the batch on a CUDA device, by nvJPEG itself: by the engines of the chip, or else by kernels.
 
-Torchvision's call prepares one picture after the other before it lets the engines begin, which takes twice as long as
-their work (docs/performance.md). Here what a batch needs is laid out at once.
+Torchvision's call prepares one picture after the other before it lets the engines begin; here what a batch needs is
+laid out at once. Of two machines one was faster so, and one not (docs/performance.md).
 """
 
 import ctypes
