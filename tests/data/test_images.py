@@ -12,6 +12,7 @@ import torch
 
 from coview.data import Dataset, Resident, Stream
 from coview.data.images import AbsentData, image_data, imagenet100_classes
+from coview.data.images.cifar import _Array
 from coview.data.images.place import data_root
 from coview.data.scenes import ROOMS
 
@@ -310,3 +311,21 @@ def test_a_recipe_names_root_and_download(tmp_path):
         replace(toy(), data=data), [f"data.root={tmp_path}", "data.download=true", "data.side=16"]
     )
     assert recipe.data("test").fields["rgb"].shape == (20, 3, 16, 16)
+
+
+def test_an_array_of_cifar10_is_not_believed(tmp_path):
+    """NumPy's own reader of pickled arrays crashes on some that are damaged: it is never asked."""
+    state = (1, (3, 3072), None, False, "\xfe" * (3 * 3072))
+    for kind, shape, good in (
+        (state, (3, 3072), True),
+        ((*state[:4], "\xfe" * 99), None, False),
+        ("odd", None, False),
+    ):
+        array = _Array()
+        array.__setstate__(kind)
+        if good:
+            assert array.rows().shape == shape
+            assert (array.rows() == 0xFE).all()
+        else:
+            with pytest.raises((TypeError, ValueError)):
+                array.rows()
