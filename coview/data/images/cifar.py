@@ -1,6 +1,7 @@
 """CIFAR-10 as its authors packed it: pickled batches of rows, each a picture's red, green and blue values."""
 
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +54,10 @@ def read_cifar10(folder: Path, split: str) -> Resident:
 def _batch(path: Path) -> tuple[np.ndarray, list[int]]:
     """Rows of a batch, and their labels."""
     batch = _unpickled(path)
-    try:
+    with suppress(AttributeError, LookupError, TypeError, ValueError):  # where it has not what a batch has
         rows, labels = batch["data"].rows(), list(batch["labels"])
         if rows.shape == (len(labels), 3072) and all(type(one) is int and 0 <= one < 256 for one in labels):
             return rows, labels
-    except (AttributeError, LookupError, TypeError, ValueError):
-        pass  # not what a batch has
     raise ValueError(f"{path} is no batch of CIFAR-10: wanted rows of 3,072 bytes, with a label each")
 
 

@@ -1,7 +1,7 @@
 """JPEGs decoded by the batch on a CUDA device, by nvJPEG itself: by the engines of the chip, or else by kernels.
 
-Torchvision's call prepares one picture after the other before it lets the engines begin; here what a batch needs is
-laid out at once. Of two machines one was faster so, and one not (docs/performance.md).
+Torchvision's call prepares one picture after the other. With engines that is now slower and now as fast; without them,
+decoding one by one is fifteen times slower than by the batch (docs/performance.md).
 """
 
 import ctypes
