@@ -69,6 +69,8 @@ class Crew:
         kind, process = None, None
         while (job := self._take(kind)) is not None:
             kind, process = shape(job), process or self._start(number)
+            if self.stopping:  # it may have been started too late to be told
+                break
             over = self._ask(process, job)
             code, process = (None, process) if over else (_end(process), None)
             with self.lock:

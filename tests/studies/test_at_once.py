@@ -105,6 +105,21 @@ def test_stopped_nothing_more_is_begun_and_nothing_counts_as_failed(tmp_path):
     assert [job.result() for job in todo] == [{}, {}, {}]
 
 
+def test_a_process_that_starts_as_all_are_stopped_is_asked_nothing(tmp_path, monkeypatch):
+    todo = jobs(tmp_path, "a-waits")
+    crew = Crew(todo, COMMAND, 1, lambda text: None, lambda: None)
+    start = crew._start
+
+    def late(number):
+        crew.stop()
+        return start(number)
+
+    monkeypatch.setattr(crew, "_start", late)
+    crew.work(0)
+    assert [process.returncode for process in crew.processes] == [0]
+    assert not todo[0].folder.exists()
+
+
 def test_each_has_a_device_of_its_own_where_there_are_several(monkeypatch):
     monkeypatch.setattr("torch.cuda.device_count", lambda: 3)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
